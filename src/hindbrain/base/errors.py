@@ -1,0 +1,103 @@
+"""Every error raised on purpose.
+
+    HindbrainError
+    ├── UsageError            usage         the caller's arguments are wrong; fix them and retry
+    ├── ConfigError           config        a setting is wrong
+    ├── NotFound              not_found     no such note, vault, heading, revision
+    ├── VaultError            vault         the vault can't be used as it is
+    │   ├── UnsafePath        unsafe_path   a path that leaves the vault, or that some system forbids
+    │   ├── NoteUnreadable    unreadable    the note is there and can't be read
+    │   └── NoteChanged       conflict      the note is not what the caller read
+    ├── WriteFailed           write_failed  the write did not happen; the note is as it was
+    │   └── WriteUnknown      write_unknown the system failed while making it durable: read again
+    ├── Busy                  busy          another process holds the lock; try again
+    ├── IndexFault            index         the index can't be used
+    │   ├── IndexMissing      index_missing not made yet, or of an older version: sync
+    │   ├── IndexDamaged      index_damaged rebuild it: nothing is lost
+    │   └── IndexTooNew       index_too_new made by a newer Hindbrain
+    └── EmbedderError         embedder      an embedder failed
+        ├── EmbedderDown      embedder_down not reachable now; keyword search goes on
+        └── EmbedderMismatch  embedder_mismatch  other dimension or model than the index holds
+
+Edges map `code`; nobody parses the text. A message says what happened, to which thing, and what to do next.
+"""
+
+
+class HindbrainError(Exception):
+    """Root of every error raised on purpose."""
+
+    code = "internal"
+
+
+class UsageError(HindbrainError):
+    code = "usage"
+
+
+class ConfigError(HindbrainError):
+    code = "config"
+
+
+class NotFound(HindbrainError):
+    code = "not_found"
+
+
+class VaultError(HindbrainError):
+    code = "vault"
+
+
+class UnsafePath(VaultError):
+    code = "unsafe_path"
+
+
+class NoteUnreadable(VaultError):
+    code = "unreadable"
+
+
+class NoteChanged(VaultError):
+    """The note is not what the caller read. `current_hash` is what is there now ("" when it is gone)."""
+
+    code = "conflict"
+
+    def __init__(self, message: str, *, current_hash: str = "") -> None:
+        super().__init__(message)
+        self.current_hash = current_hash
+
+
+class WriteFailed(HindbrainError):
+    code = "write_failed"
+
+
+class WriteUnknown(WriteFailed):
+    code = "write_unknown"
+
+
+class Busy(HindbrainError):
+    code = "busy"
+
+
+class IndexFault(HindbrainError):
+    code = "index"
+
+
+class IndexMissing(IndexFault):
+    code = "index_missing"
+
+
+class IndexDamaged(IndexFault):
+    code = "index_damaged"
+
+
+class IndexTooNew(IndexFault):
+    code = "index_too_new"
+
+
+class EmbedderError(HindbrainError):
+    code = "embedder"
+
+
+class EmbedderDown(EmbedderError):
+    code = "embedder_down"
+
+
+class EmbedderMismatch(EmbedderError):
+    code = "embedder_mismatch"

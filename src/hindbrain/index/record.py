@@ -1,0 +1,122 @@
+"""A parsed note in, the rows that stand for it in the index out. Pure."""
+
+import re
+import zlib
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from hindbrain.base.segment import searchable
+from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
+from hindbrain.vault.dates import date_words
+from hindbrain.vault.note import Link, Note, Property
+from hindbrain.vault.para import para_of
+
+HEADING_SEPARATOR = " > "
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    uid: int
+    start: int
+    stop: int
+    first_line: int
+    last_line: int
+    heading: str
+    text: str
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRecord:
+    """Everything the index keeps of one note. Lists are joined by line feeds."""
+
+    path: str
+    filename: str
+    title: str
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    headers: str
+    para_category: str
+    para_area: str
+    summary: str
+    type: str
+    date: str
+    importance: float | None
+    problems: str
+    text: bytes  # compressed
+    names: tuple[str, ...]
+    links: tuple[Link, ...]
+    passages: tuple[PassageRow, ...]
+    fields: tuple[str, ...]  # what `note_fts` holds, in its order
+
+
+def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
+    filename = path.rpartition("/")[2].rpartition(".")[0]
+    category, area = para_of(path)
+    headers = "\n".join(heading.text for heading in note.headings)
+    tags, aliases = "\n".join(note.tags), "\n".join(note.aliases)
+    words = date_words(note.date) if note.date else ""
+    fields = (filename, note.title, aliases, tags, headers, area, note.summary, words)
+    text = note_text(note)
+    return NoteRecord(
+        path=path,
+        filename=filename,
+        title=note.title,
+        tags=note.tags,
+        aliases=note.aliases,
+        headers=headers,
+        para_category=category,
+        para_area=area,
+        summary=note.summary,
+        type=_plain(note.frontmatter.get("type")),
+        date=note.date,
+        importance=_importance(note.frontmatter.get("importance")),
+        problems="\n".join(f"{p.code}\t{p.line}\t{p.message}" for p in note.problems),
+        text=zlib.compress(text.encode("utf-8", "surrogatepass"), 1),
+        names=tuple(dict.fromkeys(filter(None, map(name_key, (filename, note.title, *note.aliases))))),
+        links=note.links,
+        passages=_passages(path, note, text, settings),
+        fields=tuple(searchable(field) for field in fields),
+    )
+
+
+def name_key(name: str) -> str:
+    """Return the form under which a name is looked up: its words, folded, one space between them."""
+    return " ".join(_WORDS.findall(name.casefold()))
+
+
+def link_key(target: str) -> str:
+    """Return the form under which a link's target is looked up: the last part of its path, without `.md`."""
+    name = target.rpartition("/")[2]
+    return name_key(name.removesuffix(".md"))
+
+
+def embedded_text(title: str, heading: str, text: str) -> str:
+    """Return what is embedded for a passage: where it stands, then what it says."""
+    place = heading if heading.startswith(title) else HEADING_SEPARATOR.join(filter(None, (title, heading)))
+    return f"{place}\n{text}" if place else text
+
+
+def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:
+    cut = cut_passages(note, settings)
+    named = [(HEADING_SEPARATOR.join(p.headings), text[p.start : p.end]) for p in cut]
+    return tuple(
+        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, body, text_hash(body))
+        for uid, p, (heading, body) in zip(passage_uids(path, named), cut, named, strict=True)
+    )
+
+
+def text_hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _plain(value: Property | None) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _importance(value: Property | None) -> float | None:
+    try:
+        return min(1.0, max(0.0, float(value))) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,209 @@
+"""The tables of an index file, as named steps; and how such a file is opened.
+
+A step and its record share a transaction. The file is disposable: whatever is in it is made again from the vault.
+It lies outside the vault, since a sync tool that copies a live database damages it.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from hindbrain.base.errors import Busy, IndexDamaged, IndexFault, IndexMissing, IndexTooNew
+
+# SQLite 3.7.0 to 3.51.2 can lose commits when the write-ahead log is reset under two connections.
+_SAFE_SQLITE = 3_051_003
+_BUSY_MS = 5_000
+_TOKENIZE = "porter unicode61 remove_diacritics 2"
+
+Step = Callable[[apsw.Connection], None]
+_STEPS: list[Step] = []
+
+
+def migration(step: Step) -> Step:
+    _STEPS.append(step)
+    return step
+
+
+@migration
+def m001_notes_and_passages(db: apsw.Connection) -> None:
+    db.execute(
+        f"""
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+        CREATE TABLE note (
+            id INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,            -- vault-relative, NFC
+            filename TEXT NOT NULL,               -- without folder and ending
+            title TEXT NOT NULL,
+            tags TEXT NOT NULL,                   -- one per line, as the other lists here
+            aliases TEXT NOT NULL,
+            headers TEXT NOT NULL,
+            para_category TEXT NOT NULL,
+            para_area TEXT NOT NULL,
+            summary TEXT NOT NULL,
+            type TEXT NOT NULL,                   -- frontmatter `type`
+            date TEXT NOT NULL,                   -- YYYY-MM-DD, or ''
+            importance REAL,                      -- 0..1, NULL when the note does not say
+            mtime_ns INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            dev INTEGER NOT NULL,
+            hash TEXT NOT NULL,                   -- sha256 of the bytes
+            indexed_ns INTEGER NOT NULL,          -- when the bytes were read
+            problems TEXT NOT NULL,               -- one per line: code, line, message
+            first_passage INTEGER NOT NULL,       -- its passages are numbered from here, without a gap
+            passages INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE note_text (note_id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;  -- zlib
+        CREATE TABLE name (                       -- under which a note is called: title, alias, file name
+            name TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (name, note_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE tag (
+            tag TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (tag, note_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tag_note ON tag (note_id);
+        CREATE INDEX name_note ON name (note_id);
+        CREATE TABLE link (
+            note_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, target TEXT NOT NULL, target_key TEXT NOT NULL,
+            heading TEXT NOT NULL, block TEXT NOT NULL, alias TEXT NOT NULL, embed INTEGER NOT NULL,
+            line INTEGER NOT NULL, PRIMARY KEY (note_id, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX link_target ON link (target_key);
+        CREATE TABLE passage (
+            id INTEGER PRIMARY KEY,               -- ascending within a note; never used twice
+            note_id INTEGER NOT NULL,
+            uid INTEGER NOT NULL,                 -- lasting: of path, heading path, text
+            start INTEGER NOT NULL, stop INTEGER NOT NULL,
+            first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+            heading TEXT NOT NULL,                -- path, joined by ' > '
+            text_hash BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX passage_uid ON passage (uid);
+        CREATE VIRTUAL TABLE passage_fts USING fts5(
+            text, content='', contentless_delete=1, tokenize='{_TOKENIZE}'
+        );
+        CREATE VIRTUAL TABLE note_fts USING fts5(
+            filename, title, aliases, tags, headers, para_area, summary, date,
+            content='', contentless_delete=1, tokenize='{_TOKENIZE}'
+        );
+        CREATE TABLE vector (passage_id INTEGER PRIMARY KEY, codes BLOB NOT NULL, pieces BLOB NOT NULL) STRICT;
+        CREATE TABLE embedding_cache (
+            model TEXT NOT NULL, text_hash BLOB NOT NULL, codes BLOB NOT NULL, used_ns INTEGER NOT NULL,
+            PRIMARY KEY (model, text_hash)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE access_log (
+            id INTEGER PRIMARY KEY, path TEXT NOT NULL, at REAL NOT NULL, query TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX access_path ON access_log (path, at);
+        CREATE TABLE report (                     -- what the last sync could not take, by file
+            path TEXT NOT NULL, code TEXT NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (path, code)
+        ) STRICT, WITHOUT ROWID;
+        """
+    )
+
+
+def open_writer(path: Path) -> apsw.Connection:
+    """Open an index for writing, made or migrated where needed. The caller holds the writer's lock."""
+    _check_sqlite()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = apsw.Connection(str(path))
+        db.set_busy_timeout(_BUSY_MS)
+        _enter_wal(db)
+        db.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY")
+        _migrate(db, path)
+        return db
+    except apsw.Error as error:
+        raise as_fault(error, path) from error
+    except OSError as error:
+        raise IndexFault(f"the index folder {str(path.parent)!r} can't be made: {error.strerror}") from error
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    """Open an index for reading only. Raises IndexMissing when there is none."""
+    _check_sqlite()
+    if not path.exists():
+        raise IndexMissing("this vault has no index yet; make it with: hindbrain sync")
+    try:
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        db.set_busy_timeout(_BUSY_MS)
+        db.execute("PRAGMA mmap_size = 2147483648; PRAGMA cache_size = -16384")
+        _check_steps(_done(db), path)
+        return db
+    except apsw.Error as error:
+        raise as_fault(error, path) from error
+
+
+def as_fault(error: apsw.Error, path: Path) -> IndexFault | Busy:
+    """Return what an error of SQLite means to the owner of the index."""
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.FormatError):
+        return IndexDamaged(
+            f"the index {str(path)!r} is damaged ({error}); no note is affected: run hindbrain doctor --fix to rebuild it"
+        )
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return Busy(f"the index {str(path)!r} is held by another process; try again")
+    if isinstance(error, apsw.FullError):
+        return IndexFault(
+            f"the disk that holds the index {str(path)!r} is full; free some space and sync again"
+        )
+    return IndexFault(f"the index {str(path)!r} can't be used: {error}; try hindbrain doctor")
+
+
+def remove_index(path: Path) -> None:
+    """Delete an index with its log files. The caller holds the writer's lock; notes are never touched."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _check_sqlite() -> None:
+    if apsw.SQLITE_VERSION_NUMBER < _SAFE_SQLITE:
+        raise IndexFault(
+            f"SQLite {apsw.sqlite_lib_version()} can lose commits; install apsw 3.51.3 or newer: pip install -U apsw"
+        )
+
+
+def _enter_wal(db: apsw.Connection) -> None:
+    # Switching to WAL while another connection reads fails at once, whatever the busy time-out says: retry.
+    for attempt in range(50):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except apsw.BusyError:
+            if attempt == 49:
+                raise
+            time.sleep(0.02)
+
+
+def _migrate(db: apsw.Connection, path: Path) -> None:
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    done = {name for (name,) in db.execute("SELECT name FROM migration")}
+    _check_newer(done, path)
+    for step in _STEPS:
+        if step.__name__ not in done:
+            with db:
+                step(db)
+                db.execute("INSERT INTO migration VALUES (?, ?)", (step.__name__, time.time()))
+
+
+def _done(db: apsw.Connection) -> set[str]:
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchall():
+        return set()
+    return {name for (name,) in db.execute("SELECT name FROM migration")}
+
+
+def _check_steps(done: set[str], path: Path) -> None:
+    _check_newer(done, path)
+    if len(done) < len(_STEPS):
+        raise IndexMissing(f"the index {str(path)!r} is of an older version; run: hindbrain sync")
+
+
+def _check_newer(done: set[str], path: Path) -> None:
+    unknown = done - {step.__name__ for step in _STEPS}
+    if unknown:
+        raise IndexTooNew(
+            f"the index {str(path)!r} was made by a newer Hindbrain (step {min(unknown)!r}); "
+            "update Hindbrain, or run hindbrain doctor --fix to rebuild the index with this version"
+        )

@@ -1,0 +1,210 @@
+"""What can be asked of an index: plain SQL in, values out. Reads only.
+
+Knows nothing of ranking. One connection for one thread; a warm process keeps one per thread.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from hindbrain.index.plan import KnownNote
+from hindbrain.index.schema import as_fault, open_reader
+from hindbrain.vault.path_rules import NotePath
+from hindbrain.vault.scan_result import FileStamp
+
+Value = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageInfo:
+    id: int
+    note_id: int
+    uid: int
+    start: int
+    stop: int
+    first_line: int
+    last_line: int
+    heading: str
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInfo:
+    id: int
+    path: str
+    title: str
+    tags: str  # one per line
+    para_category: str
+    para_area: str
+    type: str
+    date: str  # YYYY-MM-DD, or ""
+    importance: float | None
+    mtime_ns: int
+    first_passage: int
+    passages: int
+
+
+_NOTE_COLUMNS = "id, path, title, tags, para_category, para_area, type, date, importance, mtime_ns, first_passage, passages"
+_PASSAGE_COLUMNS = "id, note_id, uid, start, stop, first_line, last_line, heading, text_hash"
+
+
+class IndexStore:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = open_reader(path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def meta(self, key: str) -> Value | None:
+        row = self._one("SELECT value FROM meta WHERE key = ?", (key,))
+        return row[0] if row else None
+
+    def all_meta(self) -> dict[str, Value]:
+        return dict(self._all("SELECT key, value FROM meta"))
+
+    def generation(self) -> int:
+        """A number that changes whenever the index does."""
+        return int(self.meta("generation") or 0)
+
+    def sizes(self) -> tuple[int, int]:
+        """Return how many passages and notes there are."""
+        row = self._one("SELECT coalesce(sum(passages), 0), count(*) FROM note")
+        return int(row[0]), int(row[1])
+
+    def vector_count(self) -> int:
+        return int(self._one("SELECT count(*) FROM vector")[0])
+
+    def known_notes(self) -> dict[NotePath, KnownNote]:
+        return known_notes(self._db)
+
+    def postings(self, expression: str) -> str:
+        """Return the ids of the passages that match, ascending, comma-separated; "" when none does.
+
+        One string from SQLite is several times as fast to read as a row per passage.
+        """
+        row = self._one(
+            "SELECT group_concat(rowid) FROM passage_fts WHERE passage_fts MATCH ?", (expression,)
+        )
+        return row[0] or ""
+
+    def ranked_passages(self, expression: str, limit: int) -> list[tuple[int, float]]:
+        """Return the passages that plain BM25 puts first: (id, score), higher is better."""
+        return self._all(
+            "SELECT rowid, -rank FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rank LIMIT ?",
+            (expression, limit),
+        )
+
+    def ranked_notes(self, expression: str, weights: Sequence[float], limit: int) -> list[tuple[int, float]]:
+        """Return the notes whose fields match best: (id, score), by BM25 with a weight per field."""
+        marks = ", ".join(map(str, weights))
+        return self._all(
+            f"SELECT rowid, -bm25(note_fts, {marks}) FROM note_fts WHERE note_fts MATCH ? ORDER BY 2 DESC LIMIT ?",
+            (expression, limit),
+        )
+
+    def notes_named(self, names: Iterable[str]) -> list[tuple[str, int]]:
+        """Return (name, note id) for each of the folded names that a note has."""
+        return self._all(
+            "SELECT name, note_id FROM name WHERE name IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+
+    def passages(self, ids: Iterable[int]) -> list[PassageInfo]:
+        """Return the passages that are there, in the order of their numbers."""
+        sql = (
+            f"SELECT {_PASSAGE_COLUMNS} FROM passage WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        )
+        return [PassageInfo(*row) for row in self._all(sql, (_json_ids(ids),))]
+
+    def passages_of(self, note_id: int) -> list[PassageInfo]:
+        sql = f"SELECT {_PASSAGE_COLUMNS} FROM passage WHERE id BETWEEN (SELECT first_passage FROM note WHERE id = ?1)"
+        sql += " AND (SELECT first_passage + passages - 1 FROM note WHERE id = ?1) ORDER BY id"
+        return [PassageInfo(*row) for row in self._all(sql, (note_id,))]
+
+    def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
+        sql = f"SELECT {_NOTE_COLUMNS} FROM note WHERE id IN (SELECT value FROM json_each(?))"
+        return {row[0]: NoteInfo(*row) for row in self._all(sql, (_json_ids(ids),))}
+
+    def all_notes(self) -> list[NoteInfo]:
+        return [NoteInfo(*row) for row in self._all(f"SELECT {_NOTE_COLUMNS} FROM note ORDER BY path")]
+
+    def note_at(self, path: str) -> NoteInfo | None:
+        rows = self._all(f"SELECT {_NOTE_COLUMNS} FROM note WHERE path = ?", (path,))
+        return NoteInfo(*rows[0]) if rows else None
+
+    def note_spans_where(self, condition: str, values: Sequence[Value]) -> list[tuple[int, int]]:
+        """Return (first passage, passages) of the notes for which a condition of ours (never of a user) holds."""
+        return self._all(f"SELECT first_passage, passages FROM note WHERE {condition}", values)
+
+    def text_of(self, note_id: int) -> str:
+        """Return the text that the passages of a note count their offsets in."""
+        row = self._one("SELECT data FROM note_text WHERE note_id = ?", (note_id,))
+        return unpack_text(row[0]) if row else ""
+
+    def vectors_after(self, passage_id: int) -> list[tuple[int, bytes]]:
+        return self._all(
+            "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id", (passage_id,)
+        )
+
+    def vectors_of(self, ids: Iterable[int]) -> list[tuple[int, bytes]]:
+        sql = "SELECT passage_id, codes FROM vector WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY 1"
+        return self._all(sql, (_json_ids(ids),))
+
+    def pieces_of(self, ids: Iterable[int]) -> dict[int, bytes]:
+        sql = "SELECT passage_id, pieces FROM vector WHERE passage_id IN (SELECT value FROM json_each(?))"
+        return dict(self._all(sql, (_json_ids(ids),)))
+
+    def access_of(self, paths: Iterable[str]) -> dict[str, tuple[int, float]]:
+        """Return how often and when last each note was opened: path to (count, seconds since the epoch)."""
+        sql = "SELECT path, count(*), max(at) FROM access_log WHERE path IN (SELECT value FROM json_each(?)) GROUP BY 1"
+        return {path: (count, last) for path, count, last in self._all(sql, (json.dumps(list(paths)),))}
+
+    def report(self) -> list[tuple[str, str, str]]:
+        """Return what the last sync could not take: (path, code, detail)."""
+        return self._all("SELECT path, code, detail FROM report ORDER BY path")
+
+    def problems(self) -> list[tuple[str, str]]:
+        """Return the notes with something to mend: (path, one problem per line)."""
+        return self._all("SELECT path, problems FROM note WHERE problems <> '' ORDER BY path")
+
+    def check(self) -> list[str]:
+        """Return what is wrong inside the file, as SQLite and FTS5 see it; [] when nothing is."""
+        found = [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        return found
+
+    def _all(self, sql: str, values: Sequence[Value | bytes] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise as_fault(error, self.path) from error
+
+    def _one(self, sql: str, values: Sequence[Value] = ()) -> tuple:  # type: ignore[type-arg]
+        rows = self._all(sql, values)
+        return rows[0] if rows else ()
+
+
+def known_notes(db: apsw.Connection, path: str | None = None) -> dict[NotePath, KnownNote]:
+    """Return what is known of every note, or of the one at `path`."""
+    sql = "SELECT path, size, mtime_ns, inode, dev, hash, indexed_ns FROM note"
+    rows = db.execute(sql) if path is None else db.execute(f"{sql} WHERE path = ?", (path,))
+    return {
+        NotePath(path): KnownNote(FileStamp(size, mtime, _unsigned(inode), _unsigned(dev)), digest, at)
+        for path, size, mtime, inode, dev, digest, at in rows
+    }
+
+
+def unpack_text(data: bytes) -> str:
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
+def _unsigned(number: int) -> int:
+    return number + (1 << 64) if number < 0 else number
+
+
+def _json_ids(ids: Iterable[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"

@@ -1,0 +1,250 @@
+"""The one writer of an index: note records and vectors in, rows out.
+
+Knows SQL and nothing of files or embedders. The caller holds the writer's lock and decides about transactions
+(`with writer.transaction():`); what is inside one is in the index wholly or not at all.
+"""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from hindbrain.base.segment import searchable
+from hindbrain.index.plan import KnownNote
+from hindbrain.index.record import NoteRecord, link_key
+from hindbrain.index.schema import as_fault, open_writer
+from hindbrain.index.store import known_notes, unpack_text
+from hindbrain.vault.path_rules import NotePath
+from hindbrain.vault.scan_result import FileStamp
+
+# Free numbers between the passages of two notes. Neighbours are looked for within this reach by number alone,
+# so no passage ever takes its neighbour's words from another note.
+NOTE_GAP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A passage that has no vector yet."""
+
+    passage_id: int
+    note_id: int
+    start: int
+    stop: int
+    heading: str
+
+
+class IndexWriter:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = open_writer(path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do everything inside or nothing; a change of what readers see gets a new generation."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute(
+                    "INSERT INTO meta VALUES ('generation', 1) ON CONFLICT DO UPDATE SET value = value + 1"
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        except apsw.Error as error:
+            raise as_fault(error, self._path) from error
+
+    def set_meta(self, values: Mapping[str, str | int | float]) -> None:
+        self._db.executemany(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", values.items()
+        )
+
+    def put_note(self, record: NoteRecord, stamp: FileStamp, digest: str, now_ns: int) -> None:
+        """Put a note in the place of what was known under its path."""
+        self.remove_note(record.path)
+        first = self._next_passage()
+        self._db.execute(
+            "INSERT INTO note (path, filename, title, tags, aliases, headers, para_category, para_area, summary, type,"
+            " date, importance, mtime_ns, size, inode, dev, hash, indexed_ns, problems, first_passage, passages)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.path, record.filename, record.title, "\n".join(record.tags), "\n".join(record.aliases),
+                record.headers, record.para_category, record.para_area, record.summary, record.type, record.date,
+                record.importance, stamp.mtime_ns, stamp.size, _signed(stamp.inode), _signed(stamp.dev), digest,
+                now_ns, record.problems, first, len(record.passages),
+            ),
+        )  # fmt: skip
+        note_id = self._db.last_insert_rowid()
+        self._put_parts(note_id, record)
+        self._put_passages(note_id, first, record)
+        self._db.execute(
+            "INSERT INTO meta VALUES ('next_passage', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            (first + len(record.passages) + NOTE_GAP,),
+        )
+
+    def restamp(self, path: str, stamp: FileStamp, now_ns: int) -> None:
+        """Note that a file was looked at and still has the bytes we know."""
+        self._db.execute(
+            "UPDATE note SET mtime_ns = ?, size = ?, inode = ?, dev = ?, indexed_ns = ? WHERE path = ?",
+            (stamp.mtime_ns, stamp.size, _signed(stamp.inode), _signed(stamp.dev), now_ns, path),
+        )
+
+    def remove_note(self, path: str) -> bool:
+        """Take a note out of the index, with all that was made of it. False when it was not there."""
+        rows = self._db.execute(
+            "SELECT id, first_passage, passages FROM note WHERE path = ?", (path,)
+        ).fetchall()
+        for note_id, first, count in rows:
+            span = (first, first + count - 1)
+            self._db.execute("DELETE FROM passage_fts WHERE rowid BETWEEN ? AND ?", span)
+            self._db.execute("DELETE FROM vector WHERE passage_id BETWEEN ? AND ?", span)
+            self._db.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
+            self._db.execute("DELETE FROM note_fts WHERE rowid = ?", (note_id,))
+            for table in ("note_text", "name", "tag", "link"):
+                self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
+            self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
+        return bool(rows)
+
+    def put_vectors(self, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
+        """Rows of (passage id, codes, pieces)."""
+        self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+
+    def drop_vectors(self) -> None:
+        self._db.execute("DELETE FROM vector")
+
+    def pending(self, after: int, limit: int) -> list[Pending]:
+        """Return the next passages without a vector, by number, beyond `after`."""
+        sql = (
+            "SELECT p.id, p.note_id, p.start, p.stop, p.heading FROM passage p LEFT JOIN vector v ON v.passage_id = p.id"
+            " WHERE v.passage_id IS NULL AND p.id > ? ORDER BY p.id LIMIT ?"
+        )
+        return [Pending(*row) for row in self._db.execute(sql, (after, limit))]
+
+    def pending_count(self) -> int:
+        sql = "SELECT (SELECT coalesce(sum(passages), 0) FROM note) - (SELECT count(*) FROM vector)"
+        return int(self._db.execute(sql).get)
+
+    def texts(self, note_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return the title and the text of each note."""
+        found = {}
+        for note_id in note_ids:
+            row = self._db.execute(
+                "SELECT title, data FROM note JOIN note_text ON note_id = id WHERE id = ?", (note_id,)
+            ).fetchone()
+            if row:
+                found[note_id] = (row[0], unpack_text(row[1]))
+        return found
+
+    def cached(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+        found = {}
+        for digest in hashes:
+            row = self._db.execute(
+                "SELECT codes FROM embedding_cache WHERE model = ? AND text_hash = ?", (model, digest)
+            ).fetchone()
+            if row:
+                found[digest] = row[0]
+        return found
+
+    def put_cached(self, model: str, rows: Iterable[tuple[bytes, bytes]], now_ns: int) -> None:
+        self._db.executemany(
+            "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?)",
+            ((model, digest, codes, now_ns) for digest, codes in rows),
+        )
+
+    def put_report(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Replace the report of the last sync: (path, code, detail)."""
+        self._db.execute("DELETE FROM report")
+        self._db.executemany("INSERT OR REPLACE INTO report VALUES (?, ?, ?)", rows)
+
+    def log_access(self, rows: Iterable[tuple[str, float, str]]) -> None:
+        """Rows of (path, seconds since the epoch, query)."""
+        self._db.executemany("INSERT INTO access_log (path, at, query) VALUES (?, ?, ?)", rows)
+
+    def settle(self) -> None:
+        """After much was written: merge the full-text segments and fold the log into the file."""
+        self._db.execute("INSERT INTO passage_fts(passage_fts) VALUES ('optimize')")
+        self._db.execute("INSERT INTO note_fts(note_fts) VALUES ('optimize')")
+        self._db.execute("PRAGMA optimize")
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        with contextlib.suppress(apsw.BusyError, apsw.LockedError):
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def known_notes(self) -> dict[NotePath, KnownNote]:
+        return known_notes(self._db)
+
+    def known_note(self, path: str) -> KnownNote | None:
+        return next(iter(known_notes(self._db, path).values()), None)
+
+    def meta(self, key: str) -> str | int | float | None:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def _next_passage(self) -> int:
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'next_passage'").fetchone()
+        return int(row[0]) if row else NOTE_GAP + 1
+
+    def _put_parts(self, note_id: int, record: NoteRecord) -> None:
+        self._db.execute("INSERT INTO note_text VALUES (?, ?)", (note_id, record.text))
+        self._db.execute(
+            "INSERT INTO note_fts (rowid, filename, title, aliases, tags, headers, para_area, summary, date)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (note_id, *record.fields),
+        )
+        self._db.executemany("INSERT INTO name VALUES (?, ?)", ((name, note_id) for name in record.names))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tag VALUES (?, ?)", ((tag.casefold(), note_id) for tag in record.tags)
+        )
+        self._db.executemany(
+            "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    note_id,
+                    at,
+                    ln.target,
+                    link_key(ln.target),
+                    ln.heading,
+                    ln.block,
+                    ln.alias,
+                    int(ln.embed),
+                    ln.line,
+                )
+                for at, ln in enumerate(record.links)
+            ),
+        )
+
+    def _put_passages(self, note_id: int, first: int, record: NoteRecord) -> None:
+        self._db.executemany(
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    first + at,
+                    note_id,
+                    p.uid,
+                    p.start,
+                    p.stop,
+                    p.first_line,
+                    p.last_line,
+                    p.heading,
+                    p.text_hash,
+                )
+                for at, p in enumerate(record.passages)
+            ),
+        )
+        self._db.executemany(
+            "INSERT INTO passage_fts (rowid, text) VALUES (?, ?)",
+            ((first + at, searchable(p.text)) for at, p in enumerate(record.passages)),
+        )
+
+
+def _signed(number: int) -> int:
+    """SQLite's integers are signed; some file systems number inodes beyond that."""
+    return number - (1 << 64) if number >= 1 << 63 else number

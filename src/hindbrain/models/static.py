@@ -1,0 +1,232 @@
+"""The built-in embedder: a table of 32,000 word-piece vectors, and the mean of those that a text is made of.
+
+The table is the one that the `wordllama` wheel carries; we read its files and never import the package (slow to
+import, and its loader needs a network). Words are cut into pieces here, without the `tokenizers` library: the
+vocabulary is ordered by merge rank, so joining the pair whose joined piece has the lowest number is the same
+byte-pair encoding (a test compares the two), and a word is cut only once.
+
+A document is the plain mean of its pieces, whatever the vault: so it can be kept by the hash of its text alone.
+How much a word matters in *this* vault is known at query time, and enters there, as a weight per query word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hindbrain.base.errors import EmbedderError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hindbrain.models.embedder import Vectors
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_MAX_WORD_CHARS = 40  # a longer one is an address or a hash: its first pieces say as much as all
+_MAX_CACHED_WORDS = 200_000
+_NEVER = 1 << 30  # the rank of a pair that is never joined
+# Scripts without spaces go character by character; other words are runs of word characters.
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]|"
+    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+"
+)
+
+
+def load_static() -> StaticEmbedder:
+    """Return the built-in embedder; its files are only read when it is first used."""
+    return StaticEmbedder(_package_folder())
+
+
+def _package_folder() -> Path:
+    from importlib.util import find_spec
+
+    spec = find_spec("wordllama")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderError(
+            "the package 'wordllama' that carries the built-in embedding is not installed; "
+            "install it with: pip install wordllama==0.2.2.post0, or set embedding.provider"
+        )
+    return Path(spec.submodule_search_locations[0])
+
+
+class StaticEmbedder:
+    """Mean of word-piece vectors: no model runs, so it embeds tens of thousands of passages a second."""
+
+    name = "builtin/l2-supercat-256"
+    dim = 256
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._pieces_of: dict[str, tuple[int, ...]] = {}
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return self.embed_pieces([self.pieces(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        return self.embed_weighted([(word, 1.0) for word in words_of(text)])
+
+    def embed_weighted(self, words: Iterable[tuple[str, float]]) -> Vectors:
+        """Return the mean of the words' pieces, each counted with its word's weight."""
+        import numpy as np
+
+        pieces, weights = self.weigh(words)
+        if not pieces:
+            return np.zeros(self.dim, dtype=np.float32)
+        vector = np.asarray(weights, dtype=np.float32) @ self._rows(pieces)
+        return _normalised(vector)
+
+    def weigh(self, words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
+        """Return the pieces of the words, and the weight of each."""
+        pieces: list[int] = []
+        weights: list[float] = []
+        for word, weight in words:
+            found = self._word_pieces(word)
+            pieces += found
+            weights += [weight] * len(found)
+        return pieces, weights
+
+    def pieces(self, text: str) -> list[int]:
+        """Return the numbers of the pieces that a text is made of, in order."""
+        known = self._pieces_of
+        found: list[int] = []
+        for word in _WORD.findall(text):
+            cut = known.get(word)
+            found += cut if cut is not None else self._word_pieces(word)
+        return found
+
+    def embed_pieces(self, documents: Sequence[Sequence[int]]) -> Vectors:
+        """Return one vector of length 1 per document; a document without pieces gets zeros."""
+        import numpy as np
+
+        table = self._table
+        vectors = np.zeros((len(documents), self.dim), dtype=np.float32)
+        ones = np.ones(max(map(len, documents), default=0), dtype=np.float32)
+        # One small product a document is five times as fast as one large `add.reduceat`.
+        for vector, pieces in zip(vectors, documents, strict=True):
+            if pieces:
+                np.matmul(ones[: len(pieces)], table.take(pieces, axis=0), out=vector)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.divide(vectors, lengths, out=vectors, where=lengths > 0)
+        return vectors
+
+    def best_matches(
+        self, query: Sequence[int], weights: Sequence[float], documents: Sequence[NDArray[np.uint16]]
+    ) -> NDArray[np.float32]:
+        """Late interaction: per query piece its most similar piece in each document, averaged by weight."""
+        import numpy as np
+
+        scores = np.zeros(len(documents), dtype=np.float32)
+        lengths = np.fromiter(map(len, documents), dtype=np.int64, count=len(documents))
+        filled = np.flatnonzero(lengths)
+        share = np.asarray(weights, dtype=np.float32)
+        if not len(query) or not len(filled) or share.sum() <= 0:
+            return scores
+        pieces = np.concatenate(documents)
+        distinct, place = np.unique(pieces, return_inverse=True)
+        similar = self._directions(np.asarray(query)) @ self._directions(distinct).T
+        starts = (np.cumsum(lengths) - lengths)[filled]
+        best = np.maximum.reduceat(similar[:, place], starts, axis=1)
+        scores[filled] = (share / share.sum()) @ best
+        return scores
+
+    def _rows(self, pieces: Sequence[int]) -> Vectors:
+        import numpy as np
+
+        return np.asarray(self._stored[pieces], dtype=np.float32)
+
+    def _directions(self, pieces: NDArray[Any]) -> Vectors:
+        import numpy as np
+
+        rows = self._table[pieces]
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+    def _word_pieces(self, word: str) -> tuple[int, ...]:
+        known = self._pieces_of.get(word)
+        if known is None:
+            if len(self._pieces_of) >= _MAX_CACHED_WORDS:
+                self._pieces_of.clear()
+            known = self._pieces_of[word] = cut_word(word[:_MAX_WORD_CHARS], self._vocabulary)
+        return known
+
+    @cached_property
+    def _table(self) -> Vectors:
+        import numpy as np
+
+        return np.asarray(self._stored, dtype=np.float32)
+
+    @cached_property
+    def _stored(self) -> NDArray[np.float16]:
+        import numpy as np
+
+        path = self._folder / _WEIGHTS
+        try:
+            with path.open("rb") as file:
+                (header_bytes,) = struct.unpack("<Q", file.read(8))
+                header = json.loads(file.read(header_bytes))
+            entry = header["embedding.weight"]
+            start = 8 + header_bytes + entry["data_offsets"][0]
+            return np.memmap(path, dtype=np.float16, mode="r", offset=start, shape=tuple(entry["shape"]))
+        except (OSError, ValueError, KeyError, struct.error) as error:
+            raise EmbedderError(
+                f"the built-in embedding {str(path)!r} can't be read ({error}); reinstall wordllama==0.2.2.post0"
+            ) from error
+
+    @cached_property
+    def _vocabulary(self) -> Mapping[str, int]:
+        path = self._folder / _TOKENIZER
+        try:
+            text = path.read_text(encoding="utf-8")
+            # The merges are two thirds of the file and say nothing that the numbers do not say.
+            start = text.index('"vocab":') + len('"vocab":')
+            vocabulary: dict[str, int] = json.loads(
+                text[start : text.index('"merges"', start)].rstrip().rstrip(",")
+            )
+            return vocabulary
+        except (OSError, ValueError) as error:
+            raise EmbedderError(
+                f"the built-in vocabulary {str(path)!r} can't be read ({error}); reinstall wordllama==0.2.2.post0"
+            ) from error
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text as the built-in embedder sees them, case kept."""
+    return _WORD.findall(text)
+
+
+def cut_word(word: str, vocabulary: Mapping[str, int]) -> tuple[int, ...]:
+    """Return a word's pieces: join the neighbours with the lowest joined number until none can be joined.
+
+    Characters that the vocabulary lacks are left out: as loose bytes they would only add noise.
+    """
+    rank = vocabulary.get
+    whole = rank("▁" + word)
+    if whole is not None:
+        return (whole,)
+    parts = ["▁", *word]
+    ranks = [rank(left + right, _NEVER) for left, right in pairwise(parts)]
+    while ranks and (best := min(ranks)) != _NEVER:
+        at = ranks.index(best)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        del ranks[at]
+        if at:
+            ranks[at - 1] = rank(parts[at - 1] + parts[at], _NEVER)
+        if at < len(ranks):
+            ranks[at] = rank(parts[at] + parts[at + 1], _NEVER)
+    if parts[0] == "▁" and len(parts) > 1:
+        del parts[0]  # a bare word boundary carries no meaning
+    return tuple(vocabulary[part] for part in parts if part in vocabulary)
+
+
+def _normalised(vector: Vectors) -> Vectors:
+    import numpy as np
+
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else vector

@@ -1,0 +1,41 @@
+"""A ranked list in, one without repetitions out. Pure."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def collapse(items: Sequence[T], key: Callable[[T], Hashable]) -> list[tuple[T, list[T]]]:
+    """Return the first item of each key with the later ones of the same key, in order."""
+    groups: dict[Hashable, tuple[T, list[T]]] = {}
+    for item in items:
+        name = key(item)
+        if name in groups:
+            groups[name][1].append(item)
+        else:
+            groups[name] = (item, [])
+    return list(groups.values())
+
+
+def near_duplicate(a: frozenset[int], b: frozenset[int], threshold: float = 0.9) -> bool:
+    """Do two sets of pieces share nearly everything? Tiny sets are alike by chance: they do not count."""
+    smaller, larger = sorted((len(a), len(b)))
+    if smaller < 6 or smaller < threshold * larger:
+        return False
+    shared = len(a & b)
+    return shared >= threshold * (smaller + larger - shared)
+
+
+def mmr(scores: Sequence[float], similarity: Callable[[int, int], float], limit: int, diversity: float) -> list[int]:
+    """Maximal marginal relevance: pick by score, less the likeness to what is picked already."""
+    left = list(range(len(scores)))
+    picked: list[int] = []
+    nearest = [0.0] * len(scores)
+    while left and len(picked) < limit:
+        best = max(left, key=lambda i: ((1 - diversity) * scores[i] - diversity * nearest[i], -i))
+        left.remove(best)
+        picked.append(best)
+        for i in left:
+            nearest[i] = max(nearest[i], similarity(i, best))
+    return picked

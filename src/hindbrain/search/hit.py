@@ -1,0 +1,43 @@
+"""What a search answers with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found, with the reasons."""
+
+    passage: str  # lasting id: 16 hex digits
+    path: str  # vault-relative
+    title: str
+    heading: str  # path joined by " > "; "" before the first heading
+    first_line: int
+    last_line: int
+    text: str
+    date: str  # YYYY-MM-DD, or ""
+    score: float  # 0..1 within this answer, higher is better
+    confidence: float  # 0..1, comparable between queries: how likely it is that this is what was sought
+    why: Mapping[str, float]  # each signal's share of the score
+    terms: tuple[str, ...]  # words of the query that stand in the passage
+    before: str = ""  # the neighbouring passages, as far as the budget reaches
+    after: str = ""
+    also: tuple[str, ...] = ()  # other places with the same text
+
+    @property
+    def citation(self) -> str:
+        """A wikilink that opens the place in Obsidian."""
+        note = self.path.removesuffix(".md")
+        last = self.heading.rpartition(" > ")[2]
+        # A heading link can't hold these; the note alone is then the best that opens.
+        usable = last and not any(sign in last for sign in "#|^[]%")
+        return f"[[{note}#{last}]]" if usable else f"[[{note}]]"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    hits: tuple[Hit, ...]
+    mode: str  # what was done: hybrid, keyword or semantic
+    profile: str
+    notices: tuple[str, ...] = ()  # why it is less than was asked for: vectors pending, embedder down, ...
+    synced_at: float = 0.0  # when the index was last brought up to date, seconds since the epoch; 0: never

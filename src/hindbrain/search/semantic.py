@@ -1,0 +1,169 @@
+"""Which passages mean what the query means: vectors of the whole, and the best match of each single piece.
+
+Owns where vectors come from: a warm process keeps all of them in memory; a cold command reads what it needs from the
+file. Knows nothing of words, signals or hits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from hindbrain.index.store import IndexStore
+from hindbrain.models.embedder import Embedder, PieceEmbedder
+
+if TYPE_CHECKING:
+    from hindbrain.index.vectors import Codes, Floats, Ids, VectorIndex
+
+_COLD_SCAN = 20_000  # vectors that a cold command still reads whole; beyond, it judges the keyword candidates only
+_STOP_WEIGHT = 0.5  # a stop word says little, not nothing
+_RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carrying the dead
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMeaning:
+    """A query as vectors. `pieces` and `weights` are empty where the embedder has no pieces."""
+
+    vector: Floats
+    pieces: Sequence[int]
+    weights: Sequence[float]
+
+
+def embed_query(embedder: Embedder, text: str, idfs: Mapping[str, float]) -> QueryMeaning:
+    """Embed the query; with the built-in embedder each word counts as much as it tells in this vault."""
+    if not isinstance(embedder, PieceEmbedder):
+        return QueryMeaning(embedder.embed_query(text), (), ())
+    from hindbrain.models.static import words_of
+
+    weighted = [(word, _weight(word, idfs)) for word in words_of(text)[:256]]
+    told = [(word, weight) for word, weight in weighted if weight > _STOP_WEIGHT]
+    pieces, weights = embedder.weigh(told or weighted)
+    return QueryMeaning(embedder.embed_weighted(weighted), pieces, weights)
+
+
+def _weight(word: str, idfs: Mapping[str, float]) -> float:
+    folded = word.lower()
+    known = idfs.get(folded)
+    if known is not None:
+        return known
+    # The full-text index splits where the embedder does not ("add_listener"): the rarest part speaks for all.
+    return max((idfs.get(part, 0.0) for part in folded.split("_")), default=0.0) or _STOP_WEIGHT
+
+
+class Vectors(Protocol):
+    def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
+        """The nearest passages: (id, cosine), best first."""
+        ...
+
+    def score(self, query: Floats, ids: Sequence[int]) -> list[float]:
+        """The cosine of each passage; NaN where it has no vector yet."""
+        ...
+
+    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]: ...
+
+
+class StoredVectors:
+    """Reads vectors from the index file, for a process that asks once."""
+
+    def __init__(self, store: IndexStore, dim: int) -> None:
+        self._store = store
+        self._dim = dim
+
+    def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
+        import numpy as np
+
+        if self._store.vector_count() > _COLD_SCAN:
+            return []
+        rows = self._store.vectors_after(0)
+        if not rows:
+            return []
+        index = _loaded(self._dim, rows)
+        ids, scores = index.search(query, k, allowed)
+        return list(zip(ids.tolist(), np.asarray(scores).tolist(), strict=True))
+
+    def score(self, query: Floats, ids: Sequence[int]) -> list[float]:
+        import numpy as np
+
+        rows = self._store.vectors_of(ids)
+        if not rows:
+            return [math.nan] * len(ids)
+        scores = _loaded(self._dim, rows).score(query, np.array(ids, dtype=np.int64))
+        return [float(score) for score in scores]
+
+    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        return self._store.pieces_of(ids)
+
+
+class LoadedVectors:
+    """All vectors in memory, brought up to date from the file before each search."""
+
+    def __init__(self, store: IndexStore, dim: int) -> None:
+        self._store = store
+        self._dim = dim
+        self._index: VectorIndex | None = None
+        self._last = 0
+        self._generation = -1
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what a sync has added. What it removed is not looked for: hits without a passage are dropped."""
+        generation = self._store.generation()
+        if generation == self._generation:
+            return
+        stored = self._store.vector_count()
+        if self._index is not None and self._index.size > stored * (1 + _RELOAD_SHARE) + 1_000:
+            self._index, self._last = None, 0
+        rows = self._store.vectors_after(self._last)
+        if self._index is None:
+            self._index = _loaded(self._dim, rows)
+        elif rows:
+            self._index.add(*_unpacked(self._dim, rows))
+        if rows:
+            self._last = rows[-1][0]
+            self._index.prepare()
+        self._generation = generation
+
+    def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
+        assert self._index is not None
+        ids, scores = self._index.search(query, k, allowed)
+        return list(zip(ids.tolist(), scores.tolist(), strict=True))
+
+    def score(self, query: Floats, ids: Sequence[int]) -> list[float]:
+        import numpy as np
+
+        assert self._index is not None
+        scores: list[float] = self._index.score(query, np.array(ids, dtype=np.int64)).tolist()
+        return scores
+
+    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        return self._store.pieces_of(ids)
+
+
+def best_piece_matches(
+    embedder: PieceEmbedder, meaning: QueryMeaning, ids: Sequence[int], pieces: Mapping[int, bytes]
+) -> list[float]:
+    """Late interaction for each passage; 0 where its pieces are not known."""
+    import numpy as np
+
+    documents = [np.frombuffer(pieces.get(id_, b""), dtype="<u2") for id_ in ids]
+    scores: list[float] = embedder.best_matches(meaning.pieces, meaning.weights, documents).tolist()
+    return scores
+
+
+def _loaded(dim: int, rows: Sequence[tuple[int, bytes]]) -> VectorIndex:
+    from hindbrain.index.vectors import open_vector_index
+
+    index = open_vector_index(dim, len(rows))
+    if rows:
+        index.add(*_unpacked(dim, rows))
+    return index
+
+
+def _unpacked(dim: int, rows: Iterable[tuple[int, bytes]]) -> tuple[Ids, Codes]:
+    import numpy as np
+
+    ids, blobs = zip(*rows, strict=True)
+    codes = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(ids), dim)
+    return np.array(ids, dtype=np.int64), codes

@@ -1,0 +1,40 @@
+"""Single signals that need a line of arithmetic, and the confidence that is made of them. Pure."""
+
+import math
+from collections.abc import Sequence
+from datetime import date
+
+from hindbrain.index.store import NoteInfo
+from hindbrain.search.dates import DateWindow
+from hindbrain.search.profiles import Candidate
+
+# A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate` on the dev sets.
+_INTERCEPT = -4.6
+_COVERAGE = 3.6
+_PIECES = 3.6
+_COSINE = 1.2
+
+
+def in_windows(note: NoteInfo, windows: Sequence[DateWindow]) -> float:
+    """1 when the note's date lies in a window that the query names; half where the window's width is a guess."""
+    if not windows or not note.date:
+        return 0.0
+    day = date.fromisoformat(note.date)
+    return max((1.0 if w.exact else 0.5 for w in windows if w.start <= day < w.end), default=0.0)
+
+
+def overlap_of(query: str, text: str) -> float:
+    """Jaccard of the words, plus 0.2 when the whole query stands in the text; at most 1."""
+    asked, held = set(query.lower().split()), set(text.lower().split())
+    if not asked:
+        return 0.0
+    bonus = 0.2 if query.lower() in text.lower() else 0.0
+    return min(1.0, len(asked & held) / len(asked | held) + bonus)
+
+
+def confidence(candidate: Candidate, coverage: float) -> float:
+    """How likely it is that this passage is what was sought, 0..1, comparable between queries."""
+    cosine = 0.0 if math.isnan(candidate.semantic) else candidate.semantic
+    pieces = 0.0 if math.isnan(candidate.pieces) else candidate.pieces
+    strength = _INTERCEPT + _COVERAGE * coverage + _PIECES * pieces + _COSINE * cosine
+    return 1 / (1 + math.exp(-strength))

@@ -1,0 +1,148 @@
+"""Query text in, full-text terms out; and the segmentation that indexed text and query text share.
+
+Pure. Knows nothing of SQLite, columns or ranking: it only promises that `match_expression` is an
+expression which FTS5 accepts, whatever was typed.
+
+Words end where FTS5's unicode61 ends them (letters, numbers and private-use characters are inside, the rest
+separates), with one exception: combining marks stay inside a word. FTS5 itself splits there, and
+reads the quoted word as a phrase, so a Hindi word is sought as one thing and not as loose consonants.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hindbrain.base.segment import letters_of, segment, unsegmented_run
+
+MAX_WORDS = 64
+MAX_WORD_CHARS = 64
+_MAX_PHRASES = 16
+_MAX_PHRASE_WORDS = 32
+
+_ASCII_WORD = re.compile(r"[0-9A-Za-z]+")
+# No opening mark inside a quotation: else each of many unclosed ones would be followed to the end.
+_QUOTED = re.compile(
+    r"""
+    "([^"]+)" | “([^“”]+)” | „([^„“”]+)[“”] | «([^«»]+)» | 「([^「」]+)」 | 『([^『』]+)』
+    """,
+    re.VERBOSE,
+)
+# "didn't" goes as a whole, since "didn" alone is no stop word; of "John's" only the "'s" goes.
+_CONTRACTION = re.compile(
+    r"\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]t\b"
+    r"|(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b",
+    re.IGNORECASE,
+)
+# Not capitals in general: people also type AND, OR, NOT.
+_NAME_LIKE_STOP_WORD = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|(?<=[a-z,] )Will\b")
+
+_ENGLISH = """
+    a about after again all also am an and any are as at be because been before being between both but by can
+    could did do does doing done during each else ever few for from further had has have having
+    he her here hers herself him himself his how i if in into is it its itself just let many me might
+    mine more most much must my myself no nor not now of off on once one only onto or other ought our ours
+    ourselves out over own please same shall she should so some such than that the their theirs them
+    themselves then there these they this those though through to too under until up upon us very via was we
+    were what whatever when whenever where wherever whether which while who whoever whom whose why will with
+    within without would yes yet you your yours yourself yourselves tell
+    cannot im ive dont didnt doesnt isnt wasnt cant wont whats whos wheres hows
+"""
+STOP_WORDS = frozenset(_ENGLISH.split())
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """What to look for. All three are lower case, without duplicates, in the order of the query."""
+
+    words: tuple[
+        str, ...
+    ]  # at most MAX_WORDS; one of MAX_WORD_CHARS characters may be the start of a longer one
+    phrases: tuple[str, ...]  # quoted by the asker; the words of each are separated by one space
+    dropped: tuple[str, ...]  # words of the query that are not looked for: stop words, and what was too much
+
+
+def understand_terms(text: str) -> QueryTerms:
+    """Return the words and phrases worth looking for; stop words only when there is nothing else."""
+    text = unicodedata.normalize("NFC", text)
+    everything = _distinct(_split(text))
+    meaningful = _distinct(_split(_CONTRACTION.sub(" ", text)), STOP_WORDS - _names(text))
+    words = _cut(meaningful or everything)
+    kept = set(words)
+    return QueryTerms(
+        words=words,
+        phrases=_phrases(text),
+        dropped=tuple(word for word in everything if word not in kept),
+    )
+
+
+def match_expression(terms: QueryTerms) -> str:
+    """Return an FTS5 MATCH expression that finds any of the terms; without terms, one that finds nothing."""
+    known = set(terms.words)
+    wanted = [*terms.words, *(phrase for phrase in terms.phrases if phrase not in known)]
+    return " OR ".join(map(quoted, wanted)) or '""'
+
+
+def quoted(term: str) -> str:
+    """Return one term as FTS5 takes it."""
+    last_word = term[term.rfind(" ") + 1 :]
+    is_start = len(last_word) >= MAX_WORD_CHARS or (len(last_word) == 1 and _is_unsegmented(last_word))
+    return '"' + term.replace('"', '""') + ('"*' if is_start else '"')
+
+
+def _is_unsegmented(char: str) -> bool:
+    return not char.isascii() and unsegmented_run().match(char) is not None
+
+
+def _pairs(match: re.Match[str]) -> str:
+    # The last character alone would find every passage that has it: only a lone one is sought.
+    run = letters_of(match[0])
+    return f" {' '.join([run[i : i + 2] for i in range(max(1, len(run) - 1))])} "
+
+
+def _split(text: str) -> list[str]:
+    """Return the lower-case words of a query, unsegmented runs as pairs."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    inside = "".join(
+        [char if _is_inside_word(char) else " " for char in unsegmented_run().sub(_pairs, text).lower()]
+    )
+    return [word for word in inside.split() if any(map(_begins_word, word))]
+
+
+def _begins_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char) == "Co"
+
+
+def _is_inside_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char) in {"Co", "Mn", "Mc", "Me"}
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the words that capitals show to be names although they look like stop words."""
+    return frozenset() if text.isupper() else frozenset(map(str.lower, _NAME_LIKE_STOP_WORD.findall(text)))
+
+
+def _distinct(words: Iterable[str], without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word[:MAX_WORD_CHARS] for word in words if word not in without))
+
+
+def _cut(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Keep the first half of the places for the first words, the others for the longest of the rest."""
+    if len(words) <= MAX_WORDS:
+        return words
+    first, rest = words[: MAX_WORDS // 2], words[MAX_WORDS // 2 :]
+    longest = set(sorted(rest, key=len, reverse=True)[: MAX_WORDS - len(first)])
+    return first + tuple(word for word in rest if word in longest)
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    found = dict.fromkeys(_phrase("".join(filter(None, match.groups()))) for match in _QUOTED.finditer(text))
+    found.pop("", None)
+    return tuple(found)[:_MAX_PHRASES]
+
+
+def _phrase(text: str) -> str:
+    """Return the tokens of a quoted text as they lie in the index, one after the other."""
+    # Splitting again leaves pairs and single characters as they are, so both kinds of text take one way.
+    return " ".join(_split(segment(text))[:_MAX_PHRASE_WORDS])

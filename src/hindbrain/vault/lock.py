@@ -1,0 +1,102 @@
+"""A lock between processes and between threads, freed by the system when its holder dies.
+
+Knows nothing of vaults. The lock file is never deleted: a second process could otherwise lock a file that a
+third one no longer finds.
+"""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from hindbrain.base.errors import Busy, WriteFailed
+
+_FIRST_WAIT_S = 0.001
+_LONGEST_WAIT_S = 0.02
+
+
+class FileLock:
+    """Each acquisition opens the file anew, so that two threads exclude each other as two processes do.
+
+    Not re-entrant: the second `held()` of one thread waits for the first and ends in Busy.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @contextlib.contextmanager
+    def held(self, timeout_s: float) -> Iterator[None]:
+        """Hold the lock; raise Busy when it isn't free within `timeout_s` (0: one try)."""
+        fd = self._open()
+        try:
+            self._wait(fd, timeout_s)
+            try:
+                yield
+            finally:
+                _unlock(fd)
+        finally:
+            os.close(fd)
+
+    def _open(self) -> int:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise WriteFailed(
+                f"the lock file {str(self._path)!r} can't be opened ({error.strerror}); nothing was written"
+            ) from error
+
+    def _wait(self, fd: int, timeout_s: float) -> None:
+        try:
+            if _try_lock(fd):
+                return
+        except OSError as error:  # some network file systems have no locks
+            raise WriteFailed(
+                f"{str(self._path)!r} can't be locked ({error.strerror}); nothing was written"
+            ) from error
+        import random
+
+        deadline = time.monotonic() + timeout_s
+        wait_s = _FIRST_WAIT_S
+        while not _try_lock(fd):
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                raise Busy(f"another process holds {str(self._path)!r}; try again in a moment")
+            # The jitter keeps many waiters from trying in step, which would starve some of them.
+            time.sleep(min(left_s, wait_s * random.uniform(0.5, 1.0)))
+            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(fd: int) -> bool:
+        os.lseek(fd, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(fd: int) -> None:
+        os.lseek(fd, 0, os.SEEK_SET)
+        with contextlib.suppress(OSError):
+            msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    # flock, not lockf: POSIX record locks vanish when any descriptor of the file is closed, and do not
+    # exclude two threads of one process.
+    def _try_lock(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def _unlock(fd: int) -> None:
+        with contextlib.suppress(OSError):  # closing the descriptor frees it anyway
+            fcntl.flock(fd, fcntl.LOCK_UN)
