@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,20 +10,28 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
 from hindbrain.base.errors import NotFound, UsageError
-from hindbrain.vault.discover import find_vault, path_id, read_vault_id, vault_id
+from hindbrain.vault.discover import find_vault, path_id, read_vault_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from threading import Event
 
+    from hindbrain.index.follow import FollowEvent
+    from hindbrain.index.health import Drift
     from hindbrain.index.progress import Listener
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
-    from hindbrain.models.embedder import Embedder
+    from hindbrain.models.embedder import Embedder, EmbeddingSettings
+    from hindbrain.models.select import Choice
     from hindbrain.search.engine import SearchEngine
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.query import SearchQuery
+    from hindbrain.vault.ignore import IgnoreRules
     from hindbrain.vault.path_rules import NotePath
     from hindbrain.vault.write import VaultWriter
+
+
+_ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
 def locate_vault(config: Config, start: Path | None = None, named: str = "") -> Path:
@@ -48,24 +55,26 @@ def build_app(config: Config, root: Path, *, clock: Clock | None = None, warm: b
     state = state_folder(config)
     if state.absolute().is_relative_to(root.absolute()):
         raise UsageError(
-            f"the state folder {str(state)!r} lies inside the vault; a sync tool would damage the index there: "
-            "set state.folder to another place"
+            f"the state folder {str(state)!r} lies inside the vault; a sync tool would damage the index "
+            "there: set state.folder to another place"
         )
     return App(config, root, _state_of(state, root), clock or SystemClock(), warm)
 
 
 def _state_of(state: Path, root: Path) -> Path:
     """The folder of one vault. A vault that was given an id takes what it had under its path with it."""
-    own = state / vault_id(root)
-    before = state / path_id(root)
-    if read_vault_id(root) and before.exists() and not own.exists():
-        os.replace(before, own)
+    given = read_vault_id(root)
+    if not given:
+        return state / path_id(root)
+    own = state / given
+    if not own.exists() and (before := state / path_id(root)).exists():
+        before.replace(own)
     return own
 
 
 @dataclass(frozen=True)
 class App:
-    """One vault, opened. Parts are made when they are first used, so a keyword search never loads an embedder."""
+    """One vault, opened. Parts are made at first use, so a keyword search never loads an embedder."""
 
     config: Config
     root: Path
@@ -76,13 +85,78 @@ class App:
     def search(self, query: SearchQuery) -> SearchResult:
         return self.engine.search(query)
 
-    def sync(self, listener: Listener | None = None, *, verify: bool = False, confirm: bool = False) -> SyncReport:
+    def sync(
+        self,
+        listener: Listener | None = None,
+        *,
+        verify: bool = False,
+        confirm: bool = False,
+        vectors: bool = True,
+    ) -> SyncReport:
         from hindbrain.index.progress import silent
 
-        return self.syncer.sync(self.embedder, listener or silent, verify=verify, confirm=confirm)
+        embedder = self.embedder if vectors else None
+        return self.syncer.sync(embedder, listener or silent, verify=verify, confirm=confirm)
 
     def sync_paths(self, paths: Iterable[NotePath]) -> SyncReport:
         return self.syncer.sync_paths(paths, self.embedder)
+
+    def record_access(self, path: str, query: str = "") -> None:
+        """Note that a note was opened: in the vault's log where it has our folder, and in the index."""
+        from hindbrain.index.usage import USAGE_LOG, log_access, usage_line
+
+        access = (path, self.clock.now(), query)
+        if (self.root / ".hindbrain").is_dir():
+            self.writer.append_state_line(USAGE_LOG, usage_line(access))
+        if self.index_path.exists():
+            log_access(self.state, [access], timeout_s=_ACCESS_WAIT_S)
+
+    def rebuild(self, listener: Listener | None = None) -> SyncReport:
+        """Make the index anew. No note is touched; what the vault's log knows of use is taken over."""
+        from hindbrain.index.usage import discard_index, log_access, read_usage
+
+        if "store" in self.__dict__:
+            self.store.close()
+        for part in ("engine", "store"):
+            self.__dict__.pop(part, None)
+        discard_index(self.state)
+        report = self.sync(listener)
+        log_access(self.state, read_usage(self.root), timeout_s=10.0)
+        return report
+
+    def drift(self) -> Drift:
+        """Where the index does not say what the vault says; looks at every note's stamp."""
+        from hindbrain.index.health import find_drift
+
+        max_bytes = self.config.number("vault.max_note_mb") * 1_000_000
+        return find_drift(self.root, self.rules, self.store, max_bytes=max_bytes, now=self.clock.now())
+
+    def embedder_choice(self) -> Choice:
+        """Which provider the settings mean now, and why."""
+        from hindbrain.models.select import choose
+
+        return choose(self._embedding_settings(), self.config.keys)
+
+    def follow(self, stop: Event, on_event: Callable[[FollowEvent], None]) -> None:
+        """Keep the index in step with the vault until `stop` is set. Busy when another process does so."""
+        from hindbrain.index.follow import Follower, FollowEvent
+        from hindbrain.index.hidden_edits import HiddenEdits
+        from hindbrain.vault.changes import VaultChanges
+
+        c = self.config
+        changes = VaultChanges(
+            self.root,
+            self.rules,
+            debounce_ms=c.number("watch.debounce_ms"),
+            say=lambda message: on_event(FollowEvent("mode", self.clock.now(), message=message)),
+        )
+        hidden = HiddenEdits(
+            self.root, self.index_path, self.clock, max_bytes=c.number("vault.max_note_mb") * 1_000_000
+        )
+        Follower(
+            self.syncer, changes, hidden, lambda: self.embedder, self.state, self.clock,
+            rescan_s=c.number("watch.rescan_s"), on_event=on_event,
+        ).run(stop)  # fmt: skip
 
     def close(self) -> None:
         if "store" in self.__dict__:
@@ -102,11 +176,15 @@ class App:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        from hindbrain.models.embedder import EmbeddingSettings
         from hindbrain.models.select import make_embedder
 
+        return make_embedder(self._embedding_settings(), self.config.keys)
+
+    def _embedding_settings(self) -> EmbeddingSettings:
+        from hindbrain.models.embedder import EmbeddingSettings
+
         c = self.config
-        settings = EmbeddingSettings(
+        return EmbeddingSettings(
             provider=c.text("embedding.provider"),
             model=c.text("embedding.model"),
             base_url=c.text("embedding.base_url"),
@@ -116,7 +194,6 @@ class App:
             max_retries=c.number("embedding.max_retries"),
             path=c.text("embedding.path"),
         )
-        return make_embedder(settings, c.keys)
 
     @cached_property
     def engine(self) -> SearchEngine:
@@ -125,16 +202,21 @@ class App:
         return SearchEngine(self.store, lambda: self.embedder, self.clock, warm=self.warm)
 
     @cached_property
+    def rules(self) -> IgnoreRules:
+        from hindbrain.vault.ignore import make_rules
+
+        return make_rules(self.config.list("vault.exclude"), templates=self.config.flag("vault.templates"))
+
+    @cached_property
     def syncer(self) -> Syncer:
         from hindbrain.index.passages import ChunkSettings
         from hindbrain.index.sync import Syncer
-        from hindbrain.vault.ignore import make_rules
 
         c = self.config
         return Syncer(
             self.root,
             self.state,
-            make_rules(c.list("vault.exclude"), templates=c.flag("vault.templates")),
+            self.rules,
             ChunkSettings(c.number("chunk.tokens"), c.number("chunk.overlap")),
             self.clock,
             max_bytes=c.number("vault.max_note_mb") * 1_000_000,

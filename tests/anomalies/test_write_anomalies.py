@@ -128,7 +128,7 @@ def test_a_disk_that_stays_full_fails_the_write_and_nothing_else(place, scenario
         assert sandbox.read(scenario.path) == scenario.after
 
 
-@BY_NAME
+@pytest.mark.parametrize("scenario", SCENARIOS[:4], ids=lambda scenario: scenario.name)
 def test_without_exchange_a_kill_at_any_call_leaves_the_old_or_the_new_note(place, scenario, monkeypatch):
     def missing(*args: object) -> None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))

@@ -1,4 +1,4 @@
-"""The long forms of P1 and P2: kills and errors by strace at the kernel's own calls, and power cuts on ext4."""
+"""The long forms of P1 and P2: kills and errors at the kernel's own calls (strace), power cuts on ext4."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ CUTS = 200
 
 
 def run_traced(act: Callable[[], str], inject: str) -> tuple[int, str]:
-    """Run `act` in a child that strace holds from its first call on. Returns (pid, its answer, "" if killed)."""
+    """Run `act` in a child that strace holds from its first call on. Returns (pid, answer, "" if killed)."""
     go_reader, go = os.pipe()
     answer, answer_writer = os.pipe()
     pid = os.fork()
@@ -68,6 +68,8 @@ def act_on(folder: Path, scenario: Scenario) -> Callable[[], str]:
                 scenario.act(writer)
         except HindbrainError as error:
             return error.code
+        except Exception as error:  # noqa: BLE001 - the parent must tell it from a kill
+            return f"unexpected {error!r}"
         return "ok"
 
     return act
@@ -82,14 +84,16 @@ def strike_everywhere(place: Path, inject: str, at_least: int) -> dict[str, int]
     strikes = 0
     while strikes < at_least:
         for scenario in SCENARIOS:
-            number, struck = 0, True
-            while struck:
+            number = harmless = 0
+            while harmless < 6:  # errors of some calls do no harm; six of them in a row: none was struck
                 number += 1
                 sandbox = fresh(templates[scenario.name], place / "run")
                 pid, told = run_traced(act_on(place / "run", scenario), f"{inject}:when={number}")
+                assert told or "signal" in inject, "the child died of an error"
+                assert not told.startswith("unexpected"), told
                 judge(place / "run", sandbox, scenario, templates[scenario.name], told, pid)
                 told_count[told or "killed"] = told_count.get(told or "killed", 0) + 1
-                struck = told != "ok" or number < 8  # an early error may be harmless, so go on a little
+                harmless = harmless + 1 if told == "ok" else 0
                 strikes += told != "ok"
     return told_count
 
@@ -181,7 +185,7 @@ def test_two_hundred_power_cuts_at_the_ack_lose_nothing(image, place, capsys):
 
 
 def test_the_power_cut_test_notices_a_missing_fsync(image, place, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda fd: None)
+    monkeypatch.setattr(os, "fsync", lambda _: None)
     assert cut_power(image, place, 6) > 0
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hindbrain.base.segment import segment
 from hindbrain.search.dates import find_windows
-from hindbrain.vault.dates import date_words
 from hindbrain.search.terms import MAX_WORD_CHARS, MAX_WORDS, match_expression, understand_terms
+from hindbrain.vault.dates import date_words
 
 OPERATORS = [
     "NEAR",

@@ -1,7 +1,7 @@
 """The settings: one table, read from one TOML file and the environment. Nothing else reads either.
 
-Order: environment (HINDBRAIN_ and the name in capitals, dots as underscores), then the file, then the default. A vault
-holds no settings: what a sync tool or an agent can write must not decide where notes are sent.
+Order: environment (HINDBRAIN_ and the name in capitals, dots as underscores), then the file, then the
+default. A vault holds no settings: what a sync tool or an agent can write must not decide where notes are sent.
 """
 
 import os
@@ -14,11 +14,19 @@ from hindbrain.base.errors import ConfigError
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...]
 
-_KEY_NAMES = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "HINDBRAIN_EMBEDDING_KEY")
+_KEY_NAMES = (
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "VOYAGE_API_KEY",
+    "HINDBRAIN_EMBEDDING_KEY",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
+    """One row of the table."""
+
     name: str
     default: Value
     doc: str
@@ -26,13 +34,29 @@ class Setting:
 
 SETTINGS = (
     Setting("vault.path", "", "the vault to use where none is found from the current folder upwards"),
-    Setting("vault.exclude", (), "folders or .gitignore patterns to leave out, besides .obsidian, .trash, .git and templates"),
+    Setting(
+        "vault.exclude",
+        (),
+        "folders or .gitignore patterns to leave out, besides .obsidian, .trash, .git and templates",
+    ),
     Setting("vault.templates", False, "index the notes in template folders too"),
     Setting("vault.max_note_mb", 20, "of a larger note only the beginning is indexed"),
-    Setting("state.folder", "", "where indexes and revisions are kept; empty: the system's place for application data"),
-    Setting("chunk.tokens", 120, "length above which a passage is cut; above 200, sections are packed into chunks (400, 600)"),
+    Setting(
+        "state.folder",
+        "",
+        "where indexes and revisions are kept; empty: the system's place for application data",
+    ),
+    Setting(
+        "chunk.tokens",
+        120,
+        "length above which a passage is cut; above 200, sections are packed into chunks (400, 600)",
+    ),
     Setting("chunk.overlap", 0, "tokens that packed chunks share (80, 60)"),
-    Setting("embedding.provider", "auto", "auto, builtin, openai, ollama, gemini, voyage, onnx, sentence-transformers, none"),
+    Setting(
+        "embedding.provider",
+        "auto",
+        "auto, builtin, openai, ollama, gemini, voyage, onnx, sentence-transformers, none",
+    ),
     Setting("embedding.model", "", "model name; empty: the provider's usual one"),
     Setting("embedding.base_url", "", "address of an OpenAI-compatible or Ollama server"),
     Setting("embedding.path", "", "folder of a local model (onnx, sentence-transformers)"),
@@ -45,7 +69,7 @@ SETTINGS = (
     Setting("search.diversity", 0.0, "0: by score alone; towards 1: away from what is already in the list"),
     Setting("watch.debounce_ms", 300, "quiet time after a change before it is taken in"),
     Setting("watch.rescan_s", 60, "seconds between scans that catch what the system did not tell"),
-)  # fmt: skip
+)
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -141,7 +165,9 @@ def parse_value(setting: Setting, text: str, where: str) -> Value:
     default = setting.default
     try:
         if isinstance(default, bool):
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                text.lower()
+            ]
         if isinstance(default, int):
             return int(text)
         if isinstance(default, float):
@@ -155,7 +181,11 @@ def parse_value(setting: Setting, text: str, where: str) -> Value:
 
 def _checked(setting: Setting, value: object, where: str) -> Value:
     default = setting.default
-    if isinstance(default, tuple) and isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if (
+        isinstance(default, tuple)
+        and isinstance(value, list)
+        and all(isinstance(item, str) for item in value)
+    ):
         return tuple(value)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -165,7 +195,13 @@ def _checked(setting: Setting, value: object, where: str) -> Value:
 
 
 def _kind(default: Value) -> str:
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+    names = {
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        tuple: "a list of texts",
+    }
     return names[type(default)]
 
 

@@ -3,10 +3,13 @@
 Each batch is a transaction of its own, so an interruption loses at most one batch of work.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
+from typing import TypeAlias
 
 from hindbrain.base.errors import EmbedderError
+from hindbrain.index.parallel import on_all_cores
 from hindbrain.index.progress import Listener, Progress
 from hindbrain.index.record import embedded_text, text_hash
 from hindbrain.index.vectors import quantise
@@ -14,6 +17,8 @@ from hindbrain.index.writer import IndexWriter, Pending
 from hindbrain.models.embedder import Embedder, PieceEmbedder
 
 _BATCH = 2_048
+_PARALLEL_FROM = 20_000  # passages
+VectorRow: TypeAlias = tuple[int, bytes, bytes]  # passage id, codes, pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +29,39 @@ class EmbedOutcome:
 
 
 def embed_pending(writer: IndexWriter, embedder: Embedder, now_ns: int, listener: Listener) -> EmbedOutcome:
-    """Embed what is pending. A failing embedder ends it; what is embedded stays, and search goes on by keywords."""
-    done, after = 0, 0
-    total = writer.pending_count()
+    """Embed what is pending. A failing embedder ends it: what is done stays, and keyword search goes on."""
+    done = 0
     try:
         _adopt(writer, embedder)
         total = writer.pending_count()
-        while batch := writer.pending(after, _BATCH):
-            rows = _embed_batch(writer, embedder, batch, now_ns)
+        for rows in _embedded(writer, embedder, total, now_ns):
             with writer.transaction():
                 writer.put_vectors(rows)
-            after = batch[-1].passage_id
             done += len(rows)
             listener(Progress("vectors", done, total))
     except EmbedderError as error:
         return EmbedOutcome(done, writer.pending_count(), str(error))
     return EmbedOutcome(done, writer.pending_count())
+
+
+def _embedded(writer: IndexWriter, embedder: Embedder, total: int, now_ns: int) -> Iterator[list[VectorRow]]:
+    batches = (
+        ([item.passage_id for item in batch], _texts(writer, batch)) for batch in writer.pending(_BATCH)
+    )
+    if isinstance(embedder, PieceEmbedder):
+        jobs = ((embedder, ids, texts) for ids, texts in batches)
+        return (
+            on_all_cores(rows_from_pieces, jobs)
+            if total >= _PARALLEL_FROM
+            else starmap(rows_from_pieces, jobs)
+        )
+    return (
+        [
+            (id_, codes, b"")
+            for id_, codes in zip(ids, _through_cache(writer, embedder, texts, now_ns), strict=True)
+        ]
+        for ids, texts in batches
+    )
 
 
 def _adopt(writer: IndexWriter, embedder: Embedder) -> None:
@@ -51,28 +73,15 @@ def _adopt(writer: IndexWriter, embedder: Embedder) -> None:
         writer.set_meta({"embedder": embedder.name, "dimension": embedder.dim})
 
 
-def _embed_batch(
-    writer: IndexWriter, embedder: Embedder, batch: Sequence[Pending], now_ns: int
-) -> list[tuple[int, bytes, bytes]]:
+def _texts(writer: IndexWriter, batch: Sequence[Pending]) -> list[str]:
     notes = writer.texts({item.note_id for item in batch})
-    texts = [_text_of(item, notes) for item in batch]
-    ids = [item.passage_id for item in batch]
-    if isinstance(embedder, PieceEmbedder):
-        return _from_pieces(embedder, ids, texts)
     return [
-        (id_, codes, b"")
-        for id_, codes in zip(ids, _through_cache(writer, embedder, texts, now_ns), strict=True)
+        embedded_text(notes[item.note_id][0], item.heading, notes[item.note_id][1][item.start : item.stop])
+        for item in batch
     ]
 
 
-def _text_of(item: Pending, notes: dict[int, tuple[str, str]]) -> str:
-    title, text = notes[item.note_id]
-    return embedded_text(title, item.heading, text[item.start : item.stop])
-
-
-def _from_pieces(
-    embedder: PieceEmbedder, ids: Sequence[int], texts: Sequence[str]
-) -> list[tuple[int, bytes, bytes]]:
+def rows_from_pieces(embedder: PieceEmbedder, ids: Sequence[int], texts: Sequence[str]) -> list[VectorRow]:
     """Cheaper than a look into the cache; the distinct pieces are kept for late interaction."""
     import numpy as np
 

@@ -1,9 +1,9 @@
 """A parsed note in, its passages out: the units that are indexed, judged and cited.
 
-Pure. A passage is a paragraph, list item, table, code block or speaker turn, seldom above `tokens`; a heading goes
-with the block below it. Every non-blank line of the body is in at least one passage. Small units are judged together
-with their neighbours at search time, so nothing is repeated here unless the owner asks for the larger, overlapping
-chunks of other tools (400/80, 600/60).
+Pure. A passage is a paragraph, list item, table, code block or speaker turn, seldom above `tokens`; a
+heading goes with the block below it. Every non-blank line of the body is in at least one passage. Small units
+are judged together with their neighbours at search time, so nothing is repeated here unless the owner asks
+for the larger, overlapping chunks of other tools (400/80, 600/60).
 """
 
 import re
@@ -51,7 +51,7 @@ def cut_passages(note: Note, settings: ChunkSettings) -> list[Passage]:
 
 
 def passage_uids(path: str, texts: Sequence[tuple[str, str]]) -> list[int]:
-    """Return a lasting number per (heading path, text): never of a line number, so edits above do not change it."""
+    """Return a lasting number per (heading path, text): without line numbers, edits above do not matter."""
     seen: dict[tuple[str, str], int] = {}
     uids = []
     for heading, text in texts:
@@ -112,16 +112,17 @@ def _cut(unit: Passage, lines: Sequence[str], starts: Sequence[int], limit: int)
             yield Passage(start, line_start - 1, first, number - 1, unit.headings)
             start, first = line_start, number
         while line_end - start > limit + limit // 4:
-            end = start + _cut_at(lines[number - 1][start - line_start :], limit)
+            # Only the window is taken: the rest of a line of 20 MB, copied at each cut, would take minutes.
+            at = start - line_start
+            end = start + _cut_at(lines[number - 1][at : at + limit], limit)
             yield Passage(start, end, number, number, unit.headings)
             start = end
     if start < unit.end:
         yield Passage(start, unit.end, first, unit.last_line, unit.headings)
 
 
-def _cut_at(text: str, limit: int) -> int:
-    """Return where to cut `text`: after the last sentence within the limit, else after the last word."""
-    window = text[:limit]
+def _cut_at(window: str, limit: int) -> int:
+    """Return where to cut a text that begins with `window`: after its last sentence, else its last word."""
     end = 0
     for match in _SENTENCE_END.finditer(window, limit // 3):
         end = match.end()
@@ -129,7 +130,7 @@ def _cut_at(text: str, limit: int) -> int:
 
 
 def _packed(units: Sequence[Passage], limit: int, overlap: int) -> Iterator[Passage]:
-    """Gather units of one section into chunks up to the limit; each chunk begins with the end of the one before."""
+    """Gather units of one section into chunks up to the limit; each begins with the end of the one before."""
     chunk: list[Passage] = []
     for unit in units:
         if chunk and (unit.headings != chunk[-1].headings or unit.end - chunk[0].start > limit):

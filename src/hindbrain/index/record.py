@@ -1,18 +1,18 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
-import re
 import zlib
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from hindbrain.base.segment import searchable
+from hindbrain.index.names import link_key as link_key
+from hindbrain.index.names import name_key as name_key
 from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.note import Link, Note, Property
 from hindbrain.vault.para import para_of
 
 HEADING_SEPARATOR = " > "
-_WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +79,6 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
         passages=_passages(path, note, text, settings),
         fields=tuple(searchable(field) for field in fields),
     )
-
-
-def name_key(name: str) -> str:
-    """Return the form under which a name is looked up: its words, folded, one space between them."""
-    return " ".join(_WORDS.findall(name.casefold()))
-
-
-def link_key(target: str) -> str:
-    """Return the form under which a link's target is looked up: the last part of its path, without `.md`."""
-    name = target.rpartition("/")[2]
-    return name_key(name.removesuffix(".md"))
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:

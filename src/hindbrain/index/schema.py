@@ -1,7 +1,7 @@
 """The tables of an index file, as named steps; and how such a file is opened.
 
-A step and its record share a transaction. The file is disposable: whatever is in it is made again from the vault.
-It lies outside the vault, since a sync tool that copies a live database damages it.
+A step and its record share a transaction. The file is disposable: whatever is in it is made again from the
+vault. It lies outside the vault, since a sync tool that copies a live database damages it.
 """
 
 import time
@@ -65,8 +65,9 @@ def m001_notes_and_passages(db: apsw.Connection) -> None:
         CREATE INDEX tag_note ON tag (note_id);
         CREATE INDEX name_note ON name (note_id);
         CREATE TABLE link (
-            note_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, target TEXT NOT NULL, target_key TEXT NOT NULL,
-            heading TEXT NOT NULL, block TEXT NOT NULL, alias TEXT NOT NULL, embed INTEGER NOT NULL,
+            note_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+            target TEXT NOT NULL, target_key TEXT NOT NULL, heading TEXT NOT NULL,
+            block TEXT NOT NULL, alias TEXT NOT NULL, embed INTEGER NOT NULL,
             line INTEGER NOT NULL, PRIMARY KEY (note_id, ordinal)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX link_target ON link (target_key);
@@ -87,7 +88,9 @@ def m001_notes_and_passages(db: apsw.Connection) -> None:
             filename, title, aliases, tags, headers, para_area, summary, date,
             content='', contentless_delete=1, tokenize='{_TOKENIZE}'
         );
-        CREATE TABLE vector (passage_id INTEGER PRIMARY KEY, codes BLOB NOT NULL, pieces BLOB NOT NULL) STRICT;
+        CREATE TABLE vector (
+            passage_id INTEGER PRIMARY KEY, codes BLOB NOT NULL, pieces BLOB NOT NULL
+        ) STRICT;
         CREATE TABLE embedding_cache (
             model TEXT NOT NULL, text_hash BLOB NOT NULL, codes BLOB NOT NULL, used_ns INTEGER NOT NULL,
             PRIMARY KEY (model, text_hash)
@@ -138,9 +141,7 @@ def open_reader(path: Path) -> apsw.Connection:
 def as_fault(error: apsw.Error, path: Path) -> IndexFault | Busy:
     """Return what an error of SQLite means to the owner of the index."""
     if isinstance(error, apsw.CorruptError | apsw.NotADBError | apsw.FormatError):
-        return IndexDamaged(
-            f"the index {str(path)!r} is damaged ({error}); no note is affected: run hindbrain doctor --fix to rebuild it"
-        )
+        return damaged(error, path)
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return Busy(f"the index {str(path)!r} is held by another process; try again")
     if isinstance(error, apsw.FullError):
@@ -148,6 +149,13 @@ def as_fault(error: apsw.Error, path: Path) -> IndexFault | Busy:
             f"the disk that holds the index {str(path)!r} is full; free some space and sync again"
         )
     return IndexFault(f"the index {str(path)!r} can't be used: {error}; try hindbrain doctor")
+
+
+def damaged(error: Exception, path: Path) -> IndexDamaged:
+    return IndexDamaged(
+        f"the index {str(path)!r} is damaged ({error}); no note is affected: "
+        "run hindbrain doctor --fix to rebuild it"
+    )
 
 
 def remove_index(path: Path) -> None:
@@ -159,7 +167,8 @@ def remove_index(path: Path) -> None:
 def _check_sqlite() -> None:
     if apsw.SQLITE_VERSION_NUMBER < _SAFE_SQLITE:
         raise IndexFault(
-            f"SQLite {apsw.sqlite_lib_version()} can lose commits; install apsw 3.51.3 or newer: pip install -U apsw"
+            f"SQLite {apsw.sqlite_lib_version()} can lose commits; "
+            "install apsw 3.51.3 or newer: pip install -U apsw"
         )
 
 

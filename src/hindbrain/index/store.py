@@ -3,24 +3,32 @@
 Knows nothing of ranking. One connection for one thread; a warm process keeps one per thread.
 """
 
+from __future__ import annotations
+
+import contextlib
 import json
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from hindbrain.index.plan import KnownNote
-from hindbrain.index.schema import as_fault, open_reader
-from hindbrain.vault.path_rules import NotePath
-from hindbrain.vault.scan_result import FileStamp
+from hindbrain.index.schema import as_fault, damaged, open_reader
+
+if TYPE_CHECKING:
+    from hindbrain.index.plan import KnownNote
+    from hindbrain.vault.path_rules import NotePath
 
 Value = str | int | float
 
 
-@dataclass(frozen=True, slots=True)
-class PassageInfo:
+# Rows are named tuples: a search reads hundreds, and a frozen dataclass takes six times as long to make.
+
+
+class PassageInfo(NamedTuple):
+    """Where a passage stands."""
+
     id: int
     note_id: int
     uid: int
@@ -32,8 +40,9 @@ class PassageInfo:
     text_hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class NoteInfo:
+class NoteInfo(NamedTuple):
+    """What ranking and filters know of a note."""
+
     id: int
     path: str
     title: str
@@ -48,17 +57,46 @@ class NoteInfo:
     passages: int
 
 
-_NOTE_COLUMNS = "id, path, title, tags, para_category, para_area, type, date, importance, mtime_ns, first_passage, passages"
+_NOTE_COLUMNS = (
+    "id, path, title, tags, para_category, para_area, type, date, importance, mtime_ns,"
+    " first_passage, passages"
+)
 _PASSAGE_COLUMNS = "id, note_id, uid, start, stop, first_line, last_line, heading, text_hash"
+_NOTE_TYPES = frozenset(
+    (int, str, str, str, str, str, str, str, importance, int, int, int) for importance in (float, type(None))
+)
+_PASSAGE_TYPES = frozenset([(int, int, int, int, int, int, int, str, bytes)])
 
 
 class IndexStore:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, vault_ids: Collection[str] = ()) -> None:
+        """`vault_ids`: the ids that the vault has; () does not look.
+
+        SQLite takes the log of another index, put beside this one by a backup or a sync tool, without a word:
+        then another vault would answer.
+        """
         self.path = path
+        self._opened = _identity(path)
         self._db = open_reader(path)
+        if vault_ids and self.meta("vault_id") not in (*vault_ids, None):
+            self._db.close()
+            raise damaged(ValueError("it holds another vault"), path)
 
     def close(self) -> None:
         self._db.close()
+
+    def was_replaced(self) -> bool:
+        """Is the file at our path another one by now, or gone? Then this store answers from the past."""
+        return _identity(self.path) != self._opened
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one moment, whatever a sync writes meanwhile."""
+        self._all("BEGIN")
+        try:
+            yield
+        finally:
+            self._all("COMMIT")
 
     def meta(self, key: str) -> Value | None:
         row = self._one("SELECT value FROM meta WHERE key = ?", (key,))
@@ -71,13 +109,16 @@ class IndexStore:
         """A number that changes whenever the index does."""
         return int(self.meta("generation") or 0)
 
+    def passage_count(self) -> int:
+        return int(self._one("SELECT coalesce(sum(passages), 0) FROM note")[0])
+
     def sizes(self) -> tuple[int, int]:
         """Return how many passages and notes there are."""
         row = self._one("SELECT coalesce(sum(passages), 0), count(*) FROM note")
         return int(row[0]), int(row[1])
 
     def vector_count(self) -> int:
-        return int(self._one("SELECT count(*) FROM vector")[0])
+        return int(self.meta("vectors") or 0)
 
     def known_notes(self) -> dict[NotePath, KnownNote]:
         return known_notes(self._db)
@@ -85,10 +126,11 @@ class IndexStore:
     def postings(self, expression: str) -> str:
         """Return the ids of the passages that match, ascending, comma-separated; "" when none does.
 
-        One string from SQLite is several times as fast to read as a row per passage.
+        One string from SQLite is several times as fast as a row per passage.
         """
         row = self._one(
-            "SELECT group_concat(rowid) FROM passage_fts WHERE passage_fts MATCH ?", (expression,)
+            "SELECT group_concat(rowid) FROM passage_fts WHERE passage_fts MATCH ?",
+            (expression,),
         )
         return row[0] or ""
 
@@ -103,7 +145,8 @@ class IndexStore:
         """Return the notes whose fields match best: (id, score), by BM25 with a weight per field."""
         marks = ", ".join(map(str, weights))
         return self._all(
-            f"SELECT rowid, -bm25(note_fts, {marks}) FROM note_fts WHERE note_fts MATCH ? ORDER BY 2 DESC LIMIT ?",
+            f"SELECT rowid, -bm25(note_fts, {marks}) FROM note_fts"
+            " WHERE note_fts MATCH ? ORDER BY 2 DESC LIMIT ?",
             (expression, limit),
         )
 
@@ -119,50 +162,58 @@ class IndexStore:
         sql = (
             f"SELECT {_PASSAGE_COLUMNS} FROM passage WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
         )
-        return [PassageInfo(*row) for row in self._all(sql, (_json_ids(ids),))]
+        return [PassageInfo._make(row) for row in self._typed(_PASSAGE_TYPES, sql, (_json_ids(ids),))]
 
     def passages_of(self, note_id: int) -> list[PassageInfo]:
-        sql = f"SELECT {_PASSAGE_COLUMNS} FROM passage WHERE id BETWEEN (SELECT first_passage FROM note WHERE id = ?1)"
-        sql += " AND (SELECT first_passage + passages - 1 FROM note WHERE id = ?1) ORDER BY id"
-        return [PassageInfo(*row) for row in self._all(sql, (note_id,))]
+        sql = (
+            f"SELECT {_PASSAGE_COLUMNS} FROM passage"
+            " WHERE id BETWEEN (SELECT first_passage FROM note WHERE id = ?1)"
+            " AND (SELECT first_passage + passages - 1 FROM note WHERE id = ?1) ORDER BY id"
+        )
+        return [PassageInfo._make(row) for row in self._typed(_PASSAGE_TYPES, sql, (note_id,))]
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         sql = f"SELECT {_NOTE_COLUMNS} FROM note WHERE id IN (SELECT value FROM json_each(?))"
-        return {row[0]: NoteInfo(*row) for row in self._all(sql, (_json_ids(ids),))}
+        return {row[0]: NoteInfo._make(row) for row in self._typed(_NOTE_TYPES, sql, (_json_ids(ids),))}
 
     def all_notes(self) -> list[NoteInfo]:
-        return [NoteInfo(*row) for row in self._all(f"SELECT {_NOTE_COLUMNS} FROM note ORDER BY path")]
+        return [NoteInfo._make(row) for row in self._all(f"SELECT {_NOTE_COLUMNS} FROM note ORDER BY path")]
 
     def note_at(self, path: str) -> NoteInfo | None:
         rows = self._all(f"SELECT {_NOTE_COLUMNS} FROM note WHERE path = ?", (path,))
         return NoteInfo(*rows[0]) if rows else None
 
     def note_spans_where(self, condition: str, values: Sequence[Value]) -> list[tuple[int, int]]:
-        """Return (first passage, passages) of the notes for which a condition of ours (never of a user) holds."""
+        """Return (first passage, passages) of the notes for which a condition (ours, no user's) holds."""
         return self._all(f"SELECT first_passage, passages FROM note WHERE {condition}", values)
 
     def text_of(self, note_id: int) -> str:
         """Return the text that the passages of a note count their offsets in."""
         row = self._one("SELECT data FROM note_text WHERE note_id = ?", (note_id,))
-        return unpack_text(row[0]) if row else ""
+        try:
+            return unpack_text(row[0]) if row else ""
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise damaged(error, self.path) from error
 
     def vectors_after(self, passage_id: int) -> list[tuple[int, bytes]]:
-        return self._all(
-            "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id", (passage_id,)
-        )
+        sql = "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id"
+        return self._blobs(sql, (passage_id,))
 
     def vectors_of(self, ids: Iterable[int]) -> list[tuple[int, bytes]]:
-        sql = "SELECT passage_id, codes FROM vector WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY 1"
-        return self._all(sql, (_json_ids(ids),))
+        sql = (
+            "SELECT passage_id, codes FROM vector"
+            " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
+        )
+        return self._blobs(sql, (_json_ids(ids),))
 
     def pieces_of(self, ids: Iterable[int]) -> dict[int, bytes]:
         sql = "SELECT passage_id, pieces FROM vector WHERE passage_id IN (SELECT value FROM json_each(?))"
-        return dict(self._all(sql, (_json_ids(ids),)))
+        return dict(self._blobs(sql, (_json_ids(ids),)))
 
-    def access_of(self, paths: Iterable[str]) -> dict[str, tuple[int, float]]:
+    def usage(self) -> dict[str, tuple[int, float]]:
         """Return how often and when last each note was opened: path to (count, seconds since the epoch)."""
-        sql = "SELECT path, count(*), max(at) FROM access_log WHERE path IN (SELECT value FROM json_each(?)) GROUP BY 1"
-        return {path: (count, last) for path, count, last in self._all(sql, (json.dumps(list(paths)),))}
+        sql = "SELECT path, count(*), max(at) FROM access_log GROUP BY path"
+        return {path: (count, last) for path, count, last in self._all(sql)}
 
     def report(self) -> list[tuple[str, str, str]]:
         """Return what the last sync could not take: (path, code, detail)."""
@@ -174,14 +225,25 @@ class IndexStore:
 
     def check(self) -> list[str]:
         """Return what is wrong inside the file, as SQLite and FTS5 see it; [] when nothing is."""
-        found = [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
-        return found
+        return [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
 
     def _all(self, sql: str, values: Sequence[Value | bytes] = ()) -> list[tuple]:  # type: ignore[type-arg]
         try:
             return self._db.execute(sql, values).fetchall()
         except apsw.Error as error:
             raise as_fault(error, self.path) from error
+        except UnicodeDecodeError as error:  # what we write is UTF-8
+            raise damaged(error, self.path) from error
+
+    def _blobs(self, sql: str, values: Sequence[Value]) -> list[tuple[int, bytes]]:
+        return self._typed(frozenset([(int, bytes)]), sql, values)
+
+    def _typed(self, types: frozenset[tuple[type, ...]], sql: str, values: Sequence[Value]) -> list[tuple]:  # type: ignore[type-arg]
+        """As `_all`. In a damaged file, pages of one table pass for rows of another: their types tell."""
+        rows = self._all(sql, values)
+        if not types.issuperset({tuple(map(type, row)) for row in rows}):
+            raise damaged(TypeError("a row is not what was written"), self.path)
+        return rows
 
     def _one(self, sql: str, values: Sequence[Value] = ()) -> tuple:  # type: ignore[type-arg]
         rows = self._all(sql, values)
@@ -190,12 +252,25 @@ class IndexStore:
 
 def known_notes(db: apsw.Connection, path: str | None = None) -> dict[NotePath, KnownNote]:
     """Return what is known of every note, or of the one at `path`."""
+    from hindbrain.index.plan import KnownNote  # here: a search, which starts cold, never asks
+    from hindbrain.vault.path_rules import NotePath
+    from hindbrain.vault.scan_result import FileStamp
+
     sql = "SELECT path, size, mtime_ns, inode, dev, hash, indexed_ns FROM note"
     rows = db.execute(sql) if path is None else db.execute(f"{sql} WHERE path = ?", (path,))
     return {
         NotePath(path): KnownNote(FileStamp(size, mtime, _unsigned(inode), _unsigned(dev)), digest, at)
         for path, size, mtime, inode, dev, digest, at in rows
     }
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """(0, 0) when there is no such file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino
 
 
 def unpack_text(data: bytes) -> str:

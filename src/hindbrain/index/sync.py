@@ -5,43 +5,37 @@ A file that fails affects only itself and is named in the report.
 """
 
 import contextlib
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import apsw
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import HindbrainError, NoteUnreadable
+from hindbrain.base.errors import HindbrainError, IndexFault, NoteUnreadable
 from hindbrain.index.embed import EmbedOutcome, embed_pending
+from hindbrain.index.parallel import on_all_cores
 from hindbrain.index.passages import ChunkSettings
 from hindbrain.index.plan import KnownNote, SyncPlan, plan_sync
 from hindbrain.index.progress import Listener, Progress, silent
-from hindbrain.index.record import make_record
+from hindbrain.index.reading import FileFailure, Reading, ReadSettings, as_failure, read_files
+from hindbrain.index.schema import as_fault, damaged
 from hindbrain.index.writer import IndexWriter
 from hindbrain.models.embedder import Embedder
 from hindbrain.vault.discover import vault_id
-from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.ignore import IgnoreRules
 from hindbrain.vault.lock import FileLock
-from hindbrain.vault.parse import decode_note, parse_note
 from hindbrain.vault.path_rules import NotePath
-from hindbrain.vault.paths import read_note, stamp_of
+from hindbrain.vault.paths import stamp_of
 from hindbrain.vault.scan import DEFAULT_MAX_BYTES, scan
 from hindbrain.vault.scan_result import FileStamp, Missing, Noticed, ScannedFile, ScanResult, Skipped
 
 _RECIPE = 1  # how notes are cut and recorded; a change makes every index be made again
+_PARALLEL_FROM = 2_000  # files to read: below this, starting other processes takes longer than it saves
 _BATCH_NOTES = 250
 _BATCH_BYTES = 4_000_000
 _SETTLE_FROM = 1_000  # notes written: below this, merging the full-text segments is not worth its time
-_BINARY_LOOK = 8_192  # bytes in which a NUL marks a file that is no text
-
-
-@dataclass(frozen=True, slots=True)
-class FileFailure:
-    path: str
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +49,7 @@ class SyncReport:
     failed: tuple[FileFailure, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     noticed: tuple[Noticed, ...] = ()
-    missing: Missing = Missing()
+    missing: Missing = field(default_factory=Missing)
     suspicious: str = ""  # why the vault is not believed; nothing was changed then
     embedded: int = 0
     pending: int = 0  # passages without a vector
@@ -68,7 +62,7 @@ class SyncReport:
 
 
 class Syncer:
-    """Keeps one index in step with one vault. One at a time, across processes: the others wait, then get Busy."""
+    """Keeps one index in step with one vault. One at a time across processes: others wait, then get Busy."""
 
     def __init__(
         self, root: Path, state: Path, rules: IgnoreRules, chunks: ChunkSettings, clock: Clock,
@@ -80,6 +74,7 @@ class Syncer:
         self._chunks = chunks
         self._clock = clock
         self._max_bytes = max_bytes
+        self._reading = ReadSettings(root, chunks, max_bytes)
         self._lock = FileLock(state / "index.lock")
         self._lock_timeout_s = lock_timeout_s
 
@@ -95,7 +90,7 @@ class Syncer:
         verify: bool = False,
         confirm: bool = False,
     ) -> SyncReport:
-        """Bring the whole index up to date. `verify` trusts no time stamp; `confirm` lets a large deletion pass."""
+        """Bring the index up to date. `verify` trusts no time stamp; `confirm` lets many deletions pass."""
         with self._writing() as writer:
             report = self._sync_text(writer, listener, verify=verify, confirm=confirm)
             if embedder is None or report.suspicious:
@@ -103,8 +98,10 @@ class Syncer:
             return _with_vectors(report, embed_pending(writer, embedder, self._now_ns(), listener))
 
     def sync_paths(self, paths: Iterable[NotePath], embedder: Embedder | None) -> SyncReport:
-        """Bring single notes up to date, without a look at the others. Removes nothing: only a scan can tell a
-        deletion from a vault that is not there."""
+        """Bring single notes up to date, without a look at the others.
+
+        Removes nothing: only a scan can tell a deletion from a vault that is not there.
+        """
         with self._writing() as writer:
             report = self._sync_some(writer, sorted(set(paths)))
             if embedder is None:
@@ -125,6 +122,9 @@ class Syncer:
         remake = writer.meta("recipe") != self._recipe()
         plan = plan_sync(known, scanned, verify=verify or remake, confirm=confirm)
         changed, failed = self._apply(writer, plan, {} if remake else known, listener)
+        if remake and failed:
+            with writer.transaction():
+                writer.outdate(item.path for item in failed)
         report = SyncReport(
             files=len(scanned.files),
             indexed=changed,
@@ -150,53 +150,46 @@ class Syncer:
         self, writer: IndexWriter, plan: SyncPlan, known: Mapping[NotePath, KnownNote], listener: Listener
     ) -> tuple[int, tuple[FileFailure, ...]]:
         """Write what the plan says; return how many notes changed, and what failed."""
-        changed, failed, done = 0, [], 0
+        changed, done = 0, 0
+        failed: list[FileFailure] = []
         if plan.remove:
             with writer.transaction():
                 for path in plan.remove:
                     writer.remove_note(path)
-        for batch in _batches(plan.read):
-            with writer.transaction():
-                for file in batch:
-                    try:
-                        changed += self._put(writer, file, known.get(file.path))
-                    except HindbrainError as error:
-                        failed.append(FileFailure(file.path, error.code, str(error)))
-            done += len(batch)
+        for results in self._readings(plan.read, known):
+            changed += _write(writer, results, failed)
+            done += len(results)
             listener(Progress("text", done, len(plan.read)))
         return changed, tuple(failed)
 
-    def _put(self, writer: IndexWriter, file: ScannedFile, known: KnownNote | None) -> bool:
-        """Index one file; False when it has the bytes that are known."""
-        now_ns = self._now_ns()
-        data = read_note(self._root, file.path, max_bytes=self._max_bytes)
-        digest = content_hash(data)
-        if known is not None and known.hash == digest:
-            writer.restamp(file.path, file.stamp, now_ns)
-            return False
-        if b"\0" in data[:_BINARY_LOOK] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise NoteUnreadable(f"{file.path!r} is a binary file with a note's name; it is left out")
-        text, problems = decode_note(data)
-        note = parse_note(text, stem=file.path.rpartition("/")[2].rpartition(".")[0])
-        if problems:
-            note = replace(note, problems=problems + note.problems)
-        writer.put_note(make_record(file.path, note, self._chunks), file.stamp, digest, now_ns)
-        return True
+    def _readings(
+        self, files: Sequence[ScannedFile], known: Mapping[NotePath, KnownNote]
+    ) -> Iterator[list[Reading | FileFailure]]:
+        jobs = (
+            (self._reading, [(file, known.get(file.path)) for file in batch], self._now_ns())
+            for batch in _batches(files)
+        )
+        if len(files) < _PARALLEL_FROM:
+            return (read_files(*job) for job in jobs)
+        return on_all_cores(read_files, jobs)
 
     def _sync_some(self, writer: IndexWriter, paths: Sequence[NotePath]) -> SyncReport:
-        changed, failed = 0, []
-        with writer.transaction():
-            for path in paths:
-                try:
-                    known = writer.known_note(path)
-                    stamp = stamp_of(self._root, path)
-                    if known is not None and known.stamp.size and not stamp.size:
-                        raise NoteUnreadable(
-                            f"{path!r} is empty just now; it is looked at again by the next scan"
-                        )
-                    changed += self._put(writer, ScannedFile(path, stamp, path), known)
-                except HindbrainError as error:
-                    failed.append(FileFailure(path, error.code, str(error)))
+        results: list[Reading | FileFailure] = []
+        failed: list[FileFailure] = []
+        for path in paths:
+            try:
+                known = writer.known_note(path)
+                stamp = stamp_of(self._root, path)
+                if known is not None and known.stamp.size and not stamp.size:
+                    raise NoteUnreadable(
+                        f"{path!r} is empty just now; it is looked at again by the next scan"
+                    )
+                results += read_files(
+                    self._reading, [(ScannedFile(path, stamp, path), known)], self._now_ns()
+                )
+            except HindbrainError as error:
+                failed.append(as_failure(path, error))
+        changed = _write(writer, results, failed)
         return SyncReport(len(paths), indexed=changed, failed=tuple(failed))
 
     def _close(self, writer: IndexWriter, report: SyncReport, scanned: ScanResult) -> None:
@@ -205,7 +198,8 @@ class Syncer:
             writer.put_report(
                 [
                     *((item.path, item.code, item.message) for item in report.failed),
-                    *((item.path, item.reason, item.detail) for item in (*report.skipped, *report.noticed)),
+                    *((item.path, item.reason, item.detail) for item in report.skipped),
+                    *((item.path, item.reason, item.detail) for item in report.noticed),
                     *(
                         (path, "unseen", "could not be looked at; kept as it was")
                         for path in report.missing.unseen
@@ -234,12 +228,50 @@ class Syncer:
 
 @contextlib.contextmanager
 def _opened(lock: FileLock, timeout_s: float, path: Path) -> Iterator[IndexWriter]:
+    _make_folder(path.parent)
     with lock.held(timeout_s):
         writer = IndexWriter(path)
         try:
             yield writer
+        except apsw.Error as error:
+            raise as_fault(error, path) from error
+        except zlib.error as error:
+            raise damaged(error, path) from error
         finally:
             writer.close()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IndexFault(f"the index folder {str(folder)!r} can't be made: {error.strerror}") from error
+
+
+def _write(writer: IndexWriter, results: Sequence[Reading | FileFailure], failed: list[FileFailure]) -> int:
+    """Write a batch in one transaction; return how many notes changed. What failed is added to `failed`."""
+    readings = [result for result in results if isinstance(result, Reading)]
+    failed += [result for result in results if isinstance(result, FileFailure)]
+    try:
+        with writer.transaction():
+            for reading in readings:
+                _put(writer, reading)
+    except HindbrainError:
+        raise  # of the index, not of a note: the disk is full, the file is damaged
+    except Exception as error:  # noqa: BLE001 - one bad note affects only itself
+        if len(readings) == 1:
+            failed.append(as_failure(readings[0].file.path, error))
+            return 0
+        # Find it by writing each alone. A savepoint per note would flush the full-text index each time.
+        return sum(_write(writer, [reading], failed) for reading in readings)
+    return sum(reading.record is not None for reading in readings)
+
+
+def _put(writer: IndexWriter, reading: Reading) -> None:
+    if reading.record is None:
+        writer.restamp(reading.file.path, reading.file.stamp, reading.at_ns)
+    else:
+        writer.put_note(reading.record, reading.file.stamp, reading.digest, reading.at_ns)
 
 
 def _batches(files: Sequence[ScannedFile]) -> Iterator[list[ScannedFile]]:

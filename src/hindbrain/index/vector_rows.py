@@ -100,6 +100,17 @@ def rows_of(shelf: Shelf, ids: Ids) -> Rows:
     return np.where((known[rows] == ids) & shelf.alive[rows], rows, -1)
 
 
+def living_rows(shelf: Shelf, allowed: Ids | None) -> Rows | None:
+    """The rows that may be found, ascending; None when that is all of them. `allowed` ascends."""
+    if allowed is None:
+        return np.flatnonzero(shelf.alive[: shelf.count]) if shelf.dead else None
+    if len(allowed) * 4 < shelf.count:
+        rows = rows_of(shelf, allowed)
+        return rows[rows >= 0]
+    # For a large part of all ids, one pass over a table is faster than a search for each.
+    return np.flatnonzero(np.isin(shelf.ids[: shelf.count], allowed) & shelf.alive[: shelf.count])
+
+
 def best_of_all(shelf: Shelf, query: Floats, k: int) -> tuple[Ids, Floats]:
     """The k best living rows; `query` has length 1."""
     scores = np.empty(shelf.count, dtype=np.float32)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Signs: TypeAlias = NDArray[np.uint64]  # shape (words, rows): word by word, so that a pass reads in order
     Distances: TypeAlias = NDArray[np.unsignedinteger[Any]]  # how many signs differ
-    Mask: TypeAlias = NDArray[np.bool_]
     Rows: TypeAlias = NDArray[np.intp]
 
 _WORD_BITS = 64
@@ -54,17 +53,15 @@ def sign_distances(signs: Signs, query: Signs, count: int) -> Distances:
     return distances
 
 
-def nearest_by_signs(signs: Signs, query: Floats, wanted: int, count: int, among: Mask | None) -> Rows:
+def nearest_by_signs(signs: Signs, query: Floats, wanted: int, count: int, among: Rows | None) -> Rows:
     """Up to `wanted` of the first `count` rows, those that agree in most signs; at the border the first ones.
 
-    `among` (shape (count,)) leaves out rows; None takes all.
+    `among` (ascending) are the rows to choose from; None is all.
     """
     distances = sign_distances(signs, pack_signs(query[np.newaxis]), count)
-    places = None if among is None else np.flatnonzero(among)
-    if places is not None:
-        distances = distances[places]
-    chosen = _lowest(distances, wanted)
-    return chosen if places is None else places[chosen]
+    if among is None:
+        return _lowest(distances, wanted)
+    return among[_lowest(distances[among], wanted)]
 
 
 def _lowest(distances: Distances, wanted: int) -> Rows:

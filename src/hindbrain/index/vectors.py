@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float32]
 
 CODE_MAX = 127  # -128 is never used, so that a code and its negation are both codes
-# 50,000 passages of 256 numbers: scoring all takes 2.5 ms of CPU there, and choosing by signs starts to pay.
+# 50,000 passages of 256 numbers: on a busy core, scoring all took 4.4 ms there and choosing by signs 2.8.
 EXACT_NUMBERS = 12_800_000
 
 
@@ -40,7 +40,7 @@ class VectorIndex(Protocol):
     def search(self, query: Floats, k: int, allowed: Ids | None = None) -> tuple[Ids, Floats]:
         """The `k` nearest passages: ids and cosines, best first, ties by id. Cosines are always exact.
 
-        `allowed` (ascending) limits the answer to these ids. A zero query is near to nothing: no hits.
+        `allowed` (ascending, each once) limits the answer to these ids. A zero query finds nothing.
         """
         ...
 

@@ -22,6 +22,7 @@ from hindbrain.vault.scan_result import FileStamp
 # Free numbers between the passages of two notes. Neighbours are looked for within this reach by number alone,
 # so no passage ever takes its neighbour's words from another note.
 NOTE_GAP = 3
+_MAX_INTEGER = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,16 @@ class IndexWriter:
         self.remove_note(record.path)
         first = self._next_passage()
         self._db.execute(
-            "INSERT INTO note (path, filename, title, tags, aliases, headers, para_category, para_area, summary, type,"
-            " date, importance, mtime_ns, size, inode, dev, hash, indexed_ns, problems, first_passage, passages)"
+            "INSERT INTO note (path, filename, title, tags, aliases, headers, para_category, para_area,"
+            " summary, type, date, importance, mtime_ns, size, inode, dev, hash, indexed_ns, problems,"
+            " first_passage, passages)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                record.path, record.filename, record.title, "\n".join(record.tags), "\n".join(record.aliases),
-                record.headers, record.para_category, record.para_area, record.summary, record.type, record.date,
-                record.importance, stamp.mtime_ns, stamp.size, _signed(stamp.inode), _signed(stamp.dev), digest,
-                now_ns, record.problems, first, len(record.passages),
+                record.path, record.filename, record.title, "\n".join(record.tags),
+                "\n".join(record.aliases), record.headers, record.para_category, record.para_area,
+                record.summary, record.type, record.date, record.importance, _bounded(stamp.mtime_ns),
+                stamp.size, _signed(stamp.inode), _signed(stamp.dev), digest, now_ns, record.problems, first,
+                len(record.passages),
             ),
         )  # fmt: skip
         note_id = self._db.last_insert_rowid()
@@ -93,18 +96,25 @@ class IndexWriter:
         """Note that a file was looked at and still has the bytes we know."""
         self._db.execute(
             "UPDATE note SET mtime_ns = ?, size = ?, inode = ?, dev = ?, indexed_ns = ? WHERE path = ?",
-            (stamp.mtime_ns, stamp.size, _signed(stamp.inode), _signed(stamp.dev), now_ns, path),
+            (_bounded(stamp.mtime_ns), stamp.size, _signed(stamp.inode), _signed(stamp.dev), now_ns, path),
+        )
+
+    def outdate(self, paths: Iterable[str]) -> None:
+        """Let the next sync take these notes anew, whatever their stamps say."""
+        self._db.executemany(
+            "UPDATE note SET hash = '', indexed_ns = 0 WHERE path = ?", ((path,) for path in paths)
         )
 
     def remove_note(self, path: str) -> bool:
         """Take a note out of the index, with all that was made of it. False when it was not there."""
-        rows = self._db.execute(
+        rows: list[tuple[int, int, int]] = self._db.execute(
             "SELECT id, first_passage, passages FROM note WHERE path = ?", (path,)
-        ).fetchall()
+        ).fetchall()  # type: ignore[assignment]  # what STRICT columns hold
         for note_id, first, count in rows:
             span = (first, first + count - 1)
             self._db.execute("DELETE FROM passage_fts WHERE rowid BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM vector WHERE passage_id BETWEEN ? AND ?", span)
+            self._count_vectors(-self._db.changes())
             self._db.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM note_fts WHERE rowid = ?", (note_id,))
             for table in ("note_text", "name", "tag", "link"):
@@ -112,24 +122,41 @@ class IndexWriter:
             self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
         return bool(rows)
 
-    def put_vectors(self, rows: Iterable[tuple[int, bytes, bytes]]) -> None:
-        """Rows of (passage id, codes, pieces)."""
-        self._db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+    def put_vectors(self, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """Rows of (passage id, codes, pieces), in the order in which `pending` gave the passages."""
+        before = self._db.total_changes()
+        self._db.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?, ?)", rows)
+        self._count_vectors(self._db.total_changes() - before)
+        if rows:
+            self.set_meta({"embedded_up_to": rows[-1][0]})
 
     def drop_vectors(self) -> None:
         self._db.execute("DELETE FROM vector")
+        self.set_meta({"vectors": 0, "embedded_up_to": 0})
 
-    def pending(self, after: int, limit: int) -> list[Pending]:
-        """Return the next passages without a vector, by number, beyond `after`."""
+    def pending(self, limit: int) -> Iterator[list[Pending]]:
+        """Yield the passages without a vector, by number, at most `limit` at a time."""
+        # Vectors are made in the order of the passages, and new passages get higher numbers: what lies below
+        # the mark need not be looked through again.
+        after = int(self.meta("embedded_up_to") or 0)
         sql = (
-            "SELECT p.id, p.note_id, p.start, p.stop, p.heading FROM passage p LEFT JOIN vector v ON v.passage_id = p.id"
+            "SELECT p.id, p.note_id, p.start, p.stop, p.heading"
+            " FROM passage p LEFT JOIN vector v ON v.passage_id = p.id"
             " WHERE v.passage_id IS NULL AND p.id > ? ORDER BY p.id LIMIT ?"
         )
-        return [Pending(*row) for row in self._db.execute(sql, (after, limit))]
+        while batch := [Pending(*row) for row in self._db.execute(sql, (after, limit))]:
+            after = batch[-1].passage_id
+            yield batch
 
     def pending_count(self) -> int:
-        sql = "SELECT (SELECT coalesce(sum(passages), 0) FROM note) - (SELECT count(*) FROM vector)"
-        return int(self._db.execute(sql).get)
+        total = self._db.execute("SELECT coalesce(sum(passages), 0) FROM note").get
+        return int(total) - int(self.meta("vectors") or 0)
+
+    def _count_vectors(self, change: int) -> None:
+        """Keep count: counting the rows would read through all of them."""
+        self._db.execute(
+            "INSERT INTO meta VALUES ('vectors', ?1) ON CONFLICT DO UPDATE SET value = value + ?1", (change,)
+        )
 
     def texts(self, note_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         """Return the title and the text of each note."""
@@ -248,3 +275,8 @@ class IndexWriter:
 def _signed(number: int) -> int:
     """SQLite's integers are signed; some file systems number inodes beyond that."""
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _bounded(mtime_ns: int) -> int:
+    """A time beyond the year 2262 does not fit; such a file is read again at each sync: no harm."""
+    return max(-_MAX_INTEGER - 1, min(_MAX_INTEGER, mtime_ns))

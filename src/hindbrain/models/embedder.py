@@ -61,7 +61,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class PieceEmbedder(Embedder, Protocol):
-    """An embedder whose texts are sums of piece vectors, so that single pieces can be compared and weighted."""
+    """An embedder that sums piece vectors, so that single pieces can be compared and weighted."""
 
     def pieces(self, text: str) -> list[int]:
         """The numbers (below 65,536) of the pieces that a text is made of, in order."""

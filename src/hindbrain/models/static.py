@@ -1,11 +1,11 @@
 """The built-in embedder: a table of 32,000 word-piece vectors, and the mean of those that a text is made of.
 
-The table is the one that the `wordllama` wheel carries; we read its files and never import the package (slow to
-import, and its loader needs a network). Words are cut into pieces here, without the `tokenizers` library: the
-vocabulary is ordered by merge rank, so joining the pair whose joined piece has the lowest number is the same
-byte-pair encoding (a test compares the two), and a word is cut only once.
+The table is the one that the `wordllama` wheel carries; we read its files and never import the package (slow
+to import, and its loader needs a network). Words are cut into pieces here, without the `tokenizers` library:
+the vocabulary is ordered by merge rank, so joining the pair whose joined piece has the lowest number is the
+same byte-pair encoding (a test compares the two), and a word is cut only once.
 
-A document is the plain mean of its pieces, whatever the vault: so it can be kept by the hash of its text alone.
+A document is the plain mean of its pieces, whatever the vault: so it can be kept by its text's hash alone.
 How much a word matters in *this* vault is known at query time, and enters there, as a weight per query word.
 """
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _MAX_WORD_CHARS = 40  # a longer one is an address or a hash: its first pieces say as much as all
 _MAX_CACHED_WORDS = 200_000
 _NEVER = 1 << 30  # the rank of a pair that is never joined
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)  # the same as below for most texts, and twice as fast
 # Scripts without spaces go character by character; other words are runs of word characters.
 _WORD = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]|"
@@ -40,8 +41,9 @@ _WORD = re.compile(
 )
 
 
+@cache
 def load_static() -> StaticEmbedder:
-    """Return the built-in embedder; its files are only read when it is first used."""
+    """Return the built-in embedder, one per process; its files are read when it is first used."""
     return StaticEmbedder(_package_folder())
 
 
@@ -65,7 +67,11 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._pieces_of: dict[str, tuple[int, ...]] = {}
+        self._pieces_of = _WordPieces(lambda: self._vocabulary)
+
+    def __reduce__(self) -> tuple[Callable[[], StaticEmbedder], tuple[()]]:
+        # Another process reads the tables itself instead of getting them through a pipe.
+        return load_static, ()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         return self.embed_pieces([self.pieces(text) for text in texts])
@@ -88,19 +94,17 @@ class StaticEmbedder:
         pieces: list[int] = []
         weights: list[float] = []
         for word, weight in words:
-            found = self._word_pieces(word)
+            found = self._pieces_of[word]
             pieces += found
             weights += [weight] * len(found)
         return pieces, weights
 
     def pieces(self, text: str) -> list[int]:
         """Return the numbers of the pieces that a text is made of, in order."""
-        known = self._pieces_of
-        found: list[int] = []
-        for word in _WORD.findall(text):
-            cut = known.get(word)
-            found += cut if cut is not None else self._word_pieces(word)
-        return found
+        if len(self._pieces_of) >= _MAX_CACHED_WORDS:
+            self._pieces_of.clear()
+        # Written so that the loop runs inside the interpreter: a vault has millions of words.
+        return list(chain.from_iterable(map(self._pieces_of.__getitem__, words_of(text))))
 
     def embed_pieces(self, documents: Sequence[Sequence[int]]) -> Vectors:
         """Return one vector of length 1 per document; a document without pieces gets zeros."""
@@ -130,10 +134,14 @@ class StaticEmbedder:
         if not len(query) or not len(filled) or share.sum() <= 0:
             return scores
         pieces = np.concatenate(documents)
-        distinct, place = np.unique(pieces, return_inverse=True)
+        # Each distinct piece is compared once. A table of all pieces finds them faster than sorting would.
+        column = np.zeros(len(self._table), dtype=np.int32)
+        column[pieces] = 1
+        distinct = np.flatnonzero(column)
+        column[distinct] = np.arange(len(distinct), dtype=np.int32)
         similar = self._directions(np.asarray(query)) @ self._directions(distinct).T
         starts = (np.cumsum(lengths) - lengths)[filled]
-        best = np.maximum.reduceat(similar[:, place], starts, axis=1)
+        best = np.maximum.reduceat(similar.take(column[pieces], axis=1), starts, axis=1)
         scores[filled] = (share / share.sum()) @ best
         return scores
 
@@ -143,24 +151,21 @@ class StaticEmbedder:
         return np.asarray(self._stored[pieces], dtype=np.float32)
 
     def _directions(self, pieces: NDArray[Any]) -> Vectors:
-        import numpy as np
-
-        rows = self._table[pieces]
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
-
-    def _word_pieces(self, word: str) -> tuple[int, ...]:
-        known = self._pieces_of.get(word)
-        if known is None:
-            if len(self._pieces_of) >= _MAX_CACHED_WORDS:
-                self._pieces_of.clear()
-            known = self._pieces_of[word] = cut_word(word[:_MAX_WORD_CHARS], self._vocabulary)
-        return known
+        rows = self._table.take(pieces, axis=0)
+        rows *= self._inverse_lengths[pieces, None]
+        return rows
 
     @cached_property
     def _table(self) -> Vectors:
         import numpy as np
 
         return np.asarray(self._stored, dtype=np.float32)
+
+    @cached_property
+    def _inverse_lengths(self) -> Vectors:
+        import numpy as np
+
+        return np.asarray(1 / np.linalg.norm(self._table, axis=1), dtype=np.float32)
 
     @cached_property
     def _stored(self) -> NDArray[np.float16]:
@@ -176,7 +181,8 @@ class StaticEmbedder:
             return np.memmap(path, dtype=np.float16, mode="r", offset=start, shape=tuple(entry["shape"]))
         except (OSError, ValueError, KeyError, struct.error) as error:
             raise EmbedderError(
-                f"the built-in embedding {str(path)!r} can't be read ({error}); reinstall wordllama==0.2.2.post0"
+                f"the built-in embedding {str(path)!r} can't be read ({error}); "
+                "reinstall wordllama==0.2.2.post0"
             ) from error
 
     @cached_property
@@ -192,13 +198,26 @@ class StaticEmbedder:
             return vocabulary
         except (OSError, ValueError) as error:
             raise EmbedderError(
-                f"the built-in vocabulary {str(path)!r} can't be read ({error}); reinstall wordllama==0.2.2.post0"
+                f"the built-in vocabulary {str(path)!r} can't be read ({error}); "
+                "reinstall wordllama==0.2.2.post0"
             ) from error
+
+
+class _WordPieces(dict[str, tuple[int, ...]]):
+    """Words that were cut already; a new one is cut when it is asked for."""
+
+    def __init__(self, vocabulary: Callable[[], Mapping[str, int]]) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        cut = self[word] = cut_word(word[:_MAX_WORD_CHARS], self._vocabulary())
+        return cut
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text as the built-in embedder sees them, case kept."""
-    return _WORD.findall(text)
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(text)
 
 
 def cut_word(word: str, vocabulary: Mapping[str, int]) -> tuple[int, ...]:

@@ -27,7 +27,13 @@ def near_duplicate(a: frozenset[int], b: frozenset[int], threshold: float = 0.9)
     return shared >= threshold * (smaller + larger - shared)
 
 
-def mmr(scores: Sequence[float], similarity: Callable[[int, int], float], limit: int, diversity: float) -> list[int]:
+def jaccard(a: frozenset[int], b: frozenset[int]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
+
+
+def mmr(
+    scores: Sequence[float], similarity: Callable[[int, int], float], limit: int, diversity: float
+) -> list[int]:
     """Maximal marginal relevance: pick by score, less the likeness to what is picked already."""
     left = list(range(len(scores)))
     picked: list[int] = []

@@ -10,7 +10,7 @@ _PARA = ("project", "area", "resource", "archive")
 def allowed_notes(store: IndexStore, filters: Filters) -> list[tuple[int, int]]:
     """Return (first passage, passages) of each note for which every filter holds."""
     conditions, values = _conditions(filters)
-    return store.note_spans_where(" AND ".join(conditions), values)
+    return store.note_spans_where(" AND ".join(conditions), [_bindable(value) for value in values])
 
 
 def _conditions(filters: Filters) -> tuple[list[str], list[Value]]:
@@ -40,6 +40,11 @@ def _conditions(filters: Filters) -> tuple[list[str], list[Value]]:
             conditions.append(f"{day} {sign} ?")
             values.append(_checked_day(limit))
     return conditions, values
+
+
+def _bindable(value: Value) -> Value:
+    """Half a surrogate pair can't be sent to SQLite, and no note holds one: escaped, it finds nothing."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
 
 
 def _checked_day(text: str) -> str:

@@ -36,6 +36,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """The hits of one search, and how they were found."""
+
     hits: tuple[Hit, ...]
     mode: str  # what was done: hybrid, keyword or semantic
     profile: str

@@ -1,17 +1,20 @@
 """Which passages speak of the query's words: term by term, each passage judged with its neighbours.
 
-The full-text index answers with the passages that hold a term. A term counts fully where it stands, and partly for
-the passages around it: the answer to a question seldom repeats its words. The counts are combined per term *before*
-they saturate, as BM25F does with fields, so that two neighbours with the same word add less than two different words.
-Within a passage a word counts once: passages are short, and how often says little (measured, docs/search.md).
+The full-text index answers with the passages that hold a term. A term counts fully where it stands, and
+partly for the passages around it: the answer to a question seldom repeats its words. The counts are combined
+per term *before* they saturate, as BM25F does with fields, so that two neighbours with the same word add less
+than two different words. Within a passage a word counts once: passages are short, and how often says little
+(measured, docs/search.md).
 
-Two ways to the same numbers: plain Python for short lists, which spares a cold command the import of numpy, and numpy
-for long ones. A property test holds them together.
+Two ways to the same numbers: plain Python for short lists, which spares a cold command the import of numpy,
+and numpy for long ones. A property test holds them together.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +27,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# How much of a term a passage has from a neighbour: the three before it, the three after it. At most NOTE_GAP wide.
+# How much of a term a passage has from a neighbour: the three before it, the three after it. At most NOTE_GAP
+# wide.
 BEFORE = (0.5, 0.35, 0.2)
 AFTER = (0.3, 0.2, 0.1)
 _SPREAD = ((0, 1.0), *((i + 1, w) for i, w in enumerate(BEFORE)), *((-i - 1, w) for i, w in enumerate(AFTER)))
 _K1 = 0.9  # saturation; the dev sets do not move between 0.6 and 1.2
-_NOTE_K1 = 1.2
-_NOTE_B = 0.5
-_PLAIN_POSTINGS = 2_000  # up to here plain Python is as fast as numpy, and numpy need not be loaded
+_PLAIN_POSTINGS = 100  # up to here plain Python is as fast as numpy
+_PLAIN_POSTINGS_COLD = 5_000  # up to here it is faster than loading numpy
 _PHRASE_BONUS = 1.5
 
 
@@ -43,6 +46,15 @@ class Term:
     idf: float  # how much it tells, in this vault
     count: int  # passages that hold it
     ids: str  # these passages, ascending, comma-separated
+
+    def stands_in(self, passage_id: int) -> bool:
+        at = self.ids.find(own := str(passage_id))
+        while at >= 0:
+            end = at + len(own)
+            if (at == 0 or self.ids[at - 1] == ",") and (end == len(self.ids) or self.ids[end] == ","):
+                return True
+            at = self.ids.find(own, end)
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,10 @@ def look_up(store: IndexStore, terms: QueryTerms, passages: int) -> tuple[Term, 
     """Ask the full-text index for each term of the query."""
     found = []
     phrases = [phrase for phrase in terms.phrases if phrase not in terms.words]
-    for text, factor in [*((word, 1.0) for word in terms.words), *((phrase, _PHRASE_BONUS) for phrase in phrases)]:
+    for text, factor in [
+        *((word, 1.0) for word in terms.words),
+        *((phrase, _PHRASE_BONUS) for phrase in phrases),
+    ]:
         ids = store.postings(quoted(text))
         count = ids.count(",") + 1 if ids else 0
         found.append(Term(text, factor * idf(count, passages), count, ids))
@@ -77,7 +92,8 @@ def idf(count: int, total: int) -> float:
 def score_passages(terms: Sequence[Term], limit: int, keep: Keep | None = None) -> LexicalScores:
     """Score every passage that holds a term or stands near one; `keep` leaves out what a filter excludes."""
     terms = tuple(terms)
-    if sum(term.count for term in terms) <= _PLAIN_POSTINGS:
+    limit_of_plain = _PLAIN_POSTINGS if "numpy" in sys.modules else _PLAIN_POSTINGS_COLD
+    if sum(term.count for term in terms) <= limit_of_plain:
         scores: Scores = PlainScores(terms)
     else:
         scores = ArrayScores(terms)
@@ -105,7 +121,8 @@ class Keep:
             return np.zeros(len(ids), dtype=np.bool_)
         firsts, counts = np.array(self.spans, dtype=np.int64).T
         at = np.searchsorted(firsts, ids, side="right") - 1
-        return (at >= 0) & (ids < firsts[at] + counts[at])
+        inside: NDArray[np.bool_] = (at >= 0) & (ids < firsts[at] + counts[at])
+        return inside
 
     def ids(self) -> NDArray[np.int64]:
         import numpy as np
@@ -118,7 +135,7 @@ class PlainScores:
     """Scores in a dictionary."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self._ids = [[int(id_) for id_ in term.ids.split(",")] if term.ids else [] for term in terms]
+        self._ids = [_listed(term.ids) for term in terms]
         self._idfs = [term.idf for term in terms]
         self._scores: dict[int, float] = defaultdict(float)
         for weight, ids in zip(self._idfs, self._ids, strict=True):
@@ -130,23 +147,17 @@ class PlainScores:
                 self._scores[id_] += weight * count * (_K1 + 1) / (count + _K1)
 
     def best(self, limit: int, keep: Keep | None) -> list[tuple[int, float]]:
-        kept = self._scores.items() if keep is None else ((i, s) for i, s in self._scores.items() if i in keep)
-        return sorted(kept, key=lambda item: (-item[1], item[0]))[:limit]
+        kept = (
+            self._scores.items() if keep is None else ((i, s) for i, s in self._scores.items() if i in keep)
+        )
+        return heapq.nsmallest(limit, kept, key=lambda item: (-item[1], item[0]))
 
     def of(self, ids: Sequence[int]) -> list[float]:
         return [self._scores.get(id_, 0.0) for id_ in ids]
 
-    def of_notes(self, spans: Sequence[tuple[int, int]], mean_passages: float) -> list[float]:
-        from bisect import bisect_left
 
-        totals = []
-        for first, passages in spans:
-            total = 0.0
-            for weight, ids in zip(self._idfs, self._ids, strict=True):
-                held = bisect_left(ids, first + passages) - bisect_left(ids, first)
-                total += _note_share(weight, held, passages, mean_passages)
-            totals.append(total)
-        return totals
+def _listed(ids: str) -> list[int]:
+    return [int(id_) for id_ in ids.split(",")] if ids else []
 
 
 class ArrayScores:
@@ -162,11 +173,9 @@ class ArrayScores:
         self._scores = np.zeros(size, dtype=np.float32)
         near = np.zeros(size, dtype=np.float32)
         for weight, ids in zip(self._idfs, self._ids, strict=True):
-            if not len(ids):
-                continue
             for offset, share in _SPREAD:
                 near[ids + offset] += share  # the ids of one term are distinct, so nothing is lost
-            touched = np.flatnonzero(near)
+            touched = np.flatnonzero(near > 0)  # of booleans: several times as fast as of numbers
             counts = near[touched]
             self._scores[touched] += np.float32(weight * (_K1 + 1)) * counts / (counts + np.float32(_K1))
             near[touched] = 0
@@ -174,8 +183,10 @@ class ArrayScores:
     def best(self, limit: int, keep: Keep | None) -> list[tuple[int, float]]:
         import numpy as np
 
+        if limit <= 0:
+            return []  # semantic mode looks the words up and ranks nothing by them
         scores = self._scores
-        ids = np.flatnonzero(scores)
+        ids = np.flatnonzero(scores > 0)
         if keep is not None:
             ids = ids[keep.mask(ids)]
         if len(ids) > limit:
@@ -189,25 +200,5 @@ class ArrayScores:
         size = len(self._scores)
         return [float(self._scores[id_]) if id_ < size else 0.0 for id_ in ids]
 
-    def of_notes(self, spans: Sequence[tuple[int, int]], mean_passages: float) -> list[float]:
-        import numpy as np
-
-        totals = [0.0] * len(spans)
-        firsts = np.array([first for first, _ in spans])
-        stops = firsts + np.array([passages for _, passages in spans])
-        for weight, ids in zip(self._idfs, self._ids, strict=True):
-            held = np.searchsorted(ids, stops) - np.searchsorted(ids, firsts)
-            for at, (count, (_, passages)) in enumerate(zip(held.tolist(), spans, strict=True)):
-                totals[at] += _note_share(weight, count, passages, mean_passages)
-        return totals
-
 
 Scores = PlainScores | ArrayScores
-
-
-def _note_share(weight: float, held: int, passages: int, mean_passages: float) -> float:
-    """What one term gives to a note of which `held` passages hold it: BM25 with passages as the words."""
-    if not held:
-        return 0.0
-    norm = _NOTE_K1 * (1 - _NOTE_B + _NOTE_B * passages / mean_passages)
-    return weight * held * (_NOTE_K1 + 1) / (held + norm)

@@ -1,7 +1,8 @@
 """How signals become one score: the default mix, and the named formulas of others.
 
-Pure. A profile takes the candidates of one query, each with its raw signals, and says what every signal adds. The
-default's weights come from `python -m benchmarks.tune` on the dev sets; docs/search.md says what each is worth.
+Pure. A profile takes the candidates of one query, each with its raw signals, and says what every signal adds.
+The default's weights come from `python -m benchmarks.tune` on the dev sets; docs/search.md says what each is
+worth.
 """
 
 import math
@@ -21,11 +22,11 @@ class Candidate:
     id: int
     note_id: int
     lexical: float = 0.0  # neighbourhood BM25, unbounded
-    note_lexical: float = 0.0  # the same words counted over the whole note
     fields: float = 0.0  # BM25 over file name, title, aliases, tags, headers, ...
     bm25: float = 0.0  # plain BM25 of the passage alone; only for the profiles that use it
     semantic: float = math.nan  # cosine
     pieces: float = math.nan  # late interaction, about -1..1
+    trust: float = 1.0  # 0..1: how well the embedder knows the query's script
     entity: float = 0.0  # 1: the query names this note
     date: float = 0.0  # 1: the note's date lies in a window that the query names
     overlap: float = 0.0  # Jaccard of the words, plus 0.2 for the whole phrase
@@ -40,12 +41,11 @@ Profile: TypeAlias = Callable[[Sequence[Candidate]], list[Shares]]
 
 # weight of each signal, after it was scaled to 0..1 over the candidates
 _LEXICAL = 1.0
-_SEMANTIC = 0.3
-_PIECES = 0.4
-_NOTE = 0.2
+_SEMANTIC = 0.7
+_PIECES = 0.3
 _FIELDS = 0.25
 _ENTITY = 0.3
-_DATE = 0.3
+_DATE = 0.5
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -68,7 +68,6 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
     lexical = _by_top([c.lexical for c in candidates])
     semantic = _by_range([c.semantic for c in candidates])
     pieces = _by_range([c.pieces for c in candidates])
-    note = _by_top([c.note_lexical for c in candidates])
     fields = _by_top([c.fields for c in candidates])
     # Without pieces (an embedder of another kind), the whole vector speaks for them too.
     no_pieces = all(math.isnan(c.pieces) for c in candidates)
@@ -76,9 +75,8 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
     return [
         {
             "lexical": _LEXICAL * lexical[i],
-            "semantic": semantic_weight * semantic[i],
-            "pieces": _PIECES * pieces[i],
-            "note": _NOTE * note[i],
+            "semantic": semantic_weight * c.trust * semantic[i],
+            "pieces": _PIECES * c.trust * pieces[i],
             "fields": _FIELDS * fields[i],
             "entity": _ENTITY * c.entity,
             "date": _DATE * c.date,
@@ -95,7 +93,8 @@ def rrf(candidates: Sequence[Candidate]) -> list[Shares]:
     lexical = _ranks([c.bm25 for c in candidates])
     semantic = _ranks([c.semantic for c in candidates])
     return [
-        {"bm25": 1 / (_RRF_K + lexical[i]), "semantic": 1 / (_RRF_K + semantic[i])} for i in range(len(candidates))
+        {"bm25": 1 / (_RRF_K + lexical[i]), "semantic": 1 / (_RRF_K + semantic[i])}
+        for i in range(len(candidates))
     ]
 
 
@@ -161,7 +160,9 @@ def _by_range(values: Sequence[float]) -> list[float]:
 def _ranks(values: Sequence[float]) -> list[int]:
     """1 for the highest; what has no value is unranked."""
     ranks = [_UNRANKED] * len(values)
-    order = sorted((i for i, v in enumerate(values) if not math.isnan(v) and v != 0.0), key=lambda i: (-values[i], i))
+    order = sorted(
+        (i for i, v in enumerate(values) if not math.isnan(v) and v != 0.0), key=lambda i: (-values[i], i)
+    )
     for rank, i in enumerate(order, start=1):
         ranks[i] = rank
     return ranks

@@ -32,6 +32,8 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
+    """One question to the vault."""
+
     text: str
     k: int = 10
     filters: Filters = field(default_factory=Filters)
@@ -43,6 +45,8 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
+    """What a query says, as far as it can be told without a model."""
+
     terms: QueryTerms
     windows: tuple[DateWindow, ...]
     names: tuple[str, ...]  # runs of words that may be a note's name, longest first
@@ -50,7 +54,7 @@ class Understood:
 
 
 def understand(text: str, today: date) -> Understood:
-    from hindbrain.index.record import name_key
+    from hindbrain.index.names import name_key
     from hindbrain.search.terms import STOP_WORDS
 
     words = name_key(text).split()[:64]
@@ -65,4 +69,6 @@ def understand(text: str, today: date) -> Understood:
     return Understood(understand_terms(text), find_windows(text, today=today), tuple(runs), whole)
 
 
-_SPEAK_OF_NOTES = frozenset(("note", "notes", "page", "file", "open", "find", "show", "read", "called", "named"))
+_SPEAK_OF_NOTES = frozenset(
+    ("note", "notes", "page", "file", "open", "find", "show", "read", "called", "named")
+)

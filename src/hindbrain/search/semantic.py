@@ -1,7 +1,7 @@
 """Which passages mean what the query means: vectors of the whole, and the best match of each single piece.
 
-Owns where vectors come from: a warm process keeps all of them in memory; a cold command reads what it needs from the
-file. Knows nothing of words, signals or hits.
+Owns where vectors come from: a warm process keeps all of them in memory; a cold command reads what it needs
+from the file. Knows nothing of words, signals or hits.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
+from hindbrain.base.errors import IndexDamaged
+from hindbrain.base.segment import unsegmented_run
 from hindbrain.index.store import IndexStore
 from hindbrain.models.embedder import Embedder, PieceEmbedder
 
 if TYPE_CHECKING:
     from hindbrain.index.vectors import Codes, Floats, Ids, VectorIndex
 
-_COLD_SCAN = 20_000  # vectors that a cold command still reads whole; beyond, it judges the keyword candidates only
+# Vectors that a cold command still reads whole; beyond, it judges the keyword candidates only.
+_COLD_SCAN = 20_000
 _STOP_WEIGHT = 0.5  # a stop word says little, not nothing
 _RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carrying the dead
 
@@ -29,18 +32,31 @@ class QueryMeaning:
     vector: Floats
     pieces: Sequence[int]
     weights: Sequence[float]
+    trust: float = 1.0  # 0..1: how much of the query is in a script that the embedder knows
+
+
+def has_pieces(embedder: Embedder) -> TypeGuard[PieceEmbedder]:
+    return isinstance(embedder, PieceEmbedder)
 
 
 def embed_query(embedder: Embedder, text: str, idfs: Mapping[str, float]) -> QueryMeaning:
     """Embed the query; with the built-in embedder each word counts as much as it tells in this vault."""
-    if not isinstance(embedder, PieceEmbedder):
+    if not has_pieces(embedder):
         return QueryMeaning(embedder.embed_query(text), (), ())
     from hindbrain.models.static import words_of
 
     weighted = [(word, _weight(word, idfs)) for word in words_of(text)[:256]]
     told = [(word, weight) for word, weight in weighted if weight > _STOP_WEIGHT]
     pieces, weights = embedder.weigh(told or weighted)
-    return QueryMeaning(embedder.embed_weighted(weighted), pieces, weights)
+    return QueryMeaning(embedder.embed_weighted(weighted), pieces, weights, _trust(text))
+
+
+def _trust(text: str) -> float:
+    """The built-in vectors know alphabets; of Chinese or Thai they know single signs, and little of words."""
+    if text.isascii():
+        return 1.0
+    unknown = sum(map(len, unsegmented_run().findall(text)))
+    return 1.0 - unknown / max(1, sum(map(str.isalnum, text)))
 
 
 def _weight(word: str, idfs: Mapping[str, float]) -> float:
@@ -53,6 +69,16 @@ def _weight(word: str, idfs: Mapping[str, float]) -> float:
 
 
 class Vectors(Protocol):
+    """Where the vectors of an index are looked for."""
+
+    def refresh(self, generation: int) -> None:
+        """Take in what a sync has changed, if the index is of another generation than before."""
+        ...
+
+    def count(self) -> int:
+        """How many passages have a vector."""
+        ...
+
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         """The nearest passages: (id, cosine), best first."""
         ...
@@ -61,8 +87,6 @@ class Vectors(Protocol):
         """The cosine of each passage; NaN where it has no vector yet."""
         ...
 
-    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]: ...
-
 
 class StoredVectors:
     """Reads vectors from the index file, for a process that asks once."""
@@ -70,6 +94,12 @@ class StoredVectors:
     def __init__(self, store: IndexStore, dim: int) -> None:
         self._store = store
         self._dim = dim
+
+    def refresh(self, generation: int) -> None:
+        """Nothing is kept, so nothing grows old."""
+
+    def count(self) -> int:
+        return self._store.vector_count()
 
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         import numpy as np
@@ -92,9 +122,6 @@ class StoredVectors:
         scores = _loaded(self._dim, rows).score(query, np.array(ids, dtype=np.int64))
         return [float(score) for score in scores]
 
-    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        return self._store.pieces_of(ids)
-
 
 class LoadedVectors:
     """All vectors in memory, brought up to date from the file before each search."""
@@ -104,16 +131,15 @@ class LoadedVectors:
         self._dim = dim
         self._index: VectorIndex | None = None
         self._last = 0
+        self._stored = 0
         self._generation = -1
-        self.refresh()
 
-    def refresh(self) -> None:
-        """Take in what a sync has added. What it removed is not looked for: hits without a passage are dropped."""
-        generation = self._store.generation()
+    def refresh(self, generation: int) -> None:
+        """Take in what a sync has added. What it removed stays until a reload: such hits are dropped."""
         if generation == self._generation:
             return
-        stored = self._store.vector_count()
-        if self._index is not None and self._index.size > stored * (1 + _RELOAD_SHARE) + 1_000:
+        self._stored = self._store.vector_count()
+        if self._index is not None and self._index.size > self._stored * (1 + _RELOAD_SHARE) + 1_000:
             self._index, self._last = None, 0
         rows = self._store.vectors_after(self._last)
         if self._index is None:
@@ -122,8 +148,10 @@ class LoadedVectors:
             self._index.add(*_unpacked(self._dim, rows))
         if rows:
             self._last = rows[-1][0]
-            self._index.prepare()
         self._generation = generation
+
+    def count(self) -> int:
+        return self._stored
 
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         assert self._index is not None
@@ -136,9 +164,6 @@ class LoadedVectors:
         assert self._index is not None
         scores: list[float] = self._index.score(query, np.array(ids, dtype=np.int64)).tolist()
         return scores
-
-    def pieces(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        return self._store.pieces_of(ids)
 
 
 def best_piece_matches(
@@ -165,5 +190,11 @@ def _unpacked(dim: int, rows: Iterable[tuple[int, bytes]]) -> tuple[Ids, Codes]:
     import numpy as np
 
     ids, blobs = zip(*rows, strict=True)
-    codes = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(ids), dim)
-    return np.array(ids, dtype=np.int64), codes
+    numbers = np.array(ids, dtype=np.int64)
+    # Stored in this order and of this length: anything else was not written by us.
+    if any(len(blob) != dim for blob in blobs) or not (np.diff(numbers) > 0).all():
+        raise IndexDamaged(
+            "the vectors in the index are damaged; no note is affected: "
+            "run hindbrain doctor --fix to rebuild it"
+        )
+    return numbers, np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(ids), dim)

@@ -8,7 +8,7 @@ from hindbrain.index.store import NoteInfo
 from hindbrain.search.dates import DateWindow
 from hindbrain.search.profiles import Candidate
 
-# A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate` on the dev sets.
+# A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate`.
 _INTERCEPT = -4.6
 _COVERAGE = 3.6
 _PIECES = 3.6
@@ -16,7 +16,7 @@ _COSINE = 1.2
 
 
 def in_windows(note: NoteInfo, windows: Sequence[DateWindow]) -> float:
-    """1 when the note's date lies in a window that the query names; half where the window's width is a guess."""
+    """1 when the note's date lies in a window that the query names; half where its width is a guess."""
     if not windows or not note.date:
         return 0.0
     day = date.fromisoformat(note.date)

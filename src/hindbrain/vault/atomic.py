@@ -18,7 +18,6 @@ from hindbrain.vault import swap
 from hindbrain.vault.hashing import content_hash
 
 DISPLACED_SUFFIX = ".old"  # where there is no exchange, what was displaced stands beside the temp file
-_ON_WINDOWS = sys.platform == "win32"
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | _CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)  # a FIFO must not block us
@@ -66,7 +65,7 @@ class Folder:
     def open(cls, root: Path, parts: Sequence[str], *, create: bool = False) -> Iterator["Folder"]:
         """Walk from `root` down `parts` without following links; make what is missing when `create`."""
         path = root.joinpath(*parts)
-        if _ON_WINDOWS:
+        if sys.platform == "win32":
             if create:
                 path.mkdir(parents=True, exist_ok=True)
             yield cls(path, -1)
@@ -119,7 +118,7 @@ class Folder:
                 write_all(fd, data)
                 if like is not None:
                     self._copy_attributes(like, fd)
-                elif mode is not None and not _ON_WINDOWS:
+                elif mode is not None and sys.platform != "win32":
                     os.fchmod(fd, mode)
                 sync_fd(fd)
                 return Stamp.of(os.fstat(fd))
@@ -136,7 +135,7 @@ class Folder:
         None: this file system can neither swap nor link, and what was there at that instant is not known.
         """
         beside = incoming + DISPLACED_SUFFIX
-        if _ON_WINDOWS:
+        if sys.platform == "win32":
             swap.replace_keeping(str(self.path / name), str(self.path / incoming), str(self.path / beside))
             return beside
         try:
@@ -162,7 +161,7 @@ class Folder:
 
     def put_new(self, source: str, target: str) -> None:
         """Rename to a name that must not be there yet, else FileExistsError."""
-        if _ON_WINDOWS:
+        if sys.platform == "win32":
             (self.path / source).rename(self.path / target)  # never replaces on Windows
             return
         try:
@@ -196,19 +195,19 @@ class Folder:
 
     def sync(self) -> None:
         """Make renames and new names in this folder durable. Windows offers no such call."""
-        if not _ON_WINDOWS:
+        if sys.platform != "win32":
             sync_fd(self._fd)
 
     @property
     def _dir(self) -> int | None:
-        return None if _ON_WINDOWS else self._fd
+        return None if sys.platform == "win32" else self._fd
 
     def _at(self, name: str) -> str:
-        return str(self.path / name) if _ON_WINDOWS else name
+        return str(self.path / name) if sys.platform == "win32" else name
 
     def _copy_attributes(self, like: str, fd: int) -> None:
         """Mode must be kept; owner and extended attributes are kept where the system lets us."""
-        if _ON_WINDOWS:
+        if sys.platform == "win32":
             return  # ReplaceFileW keeps them
         status = os.stat(like, dir_fd=self._fd, follow_symlinks=False)
         ours = os.fstat(fd)

@@ -8,6 +8,7 @@ of revisions; raises OSError, and Interfered when the note is not what was read 
 
 import errno
 import os
+import sys
 import time
 
 from hindbrain.vault.atomic import Folder, Seen
@@ -44,10 +45,15 @@ def put_over(folder: Folder, name: str, temp: str, ours: Seen, seen: Seen, now: 
     except FileNotFoundError:
         folder.unlink(temp)
         raise Interfered from None
+    except PermissionError:
+        if sys.platform != "win32":
+            raise
+        folder.unlink(temp)  # an editor or a virus scanner has the note open: it soon lets go
+        raise Interfered from None
     if outgoing is None:
         folder.sync()
         return None
-    displaced = _look(folder, outgoing)
+    displaced = look_at(folder, outgoing)
     if displaced is not None and displaced.seen.hash == seen.hash and displaced.quiet():
         return _remove(folder, outgoing, displaced)
     try:
@@ -66,7 +72,7 @@ def take_away(folder: Folder, name: str, temp: str, seen: Seen, now: float) -> D
         folder.move_away(name, temp)
     except FileNotFoundError:
         raise Interfered from None
-    displaced = _look(folder, temp)
+    displaced = look_at(folder, temp)
     if displaced is not None and displaced.seen.hash == seen.hash and displaced.quiet():
         return _remove(folder, temp, displaced)
     try:
@@ -156,7 +162,7 @@ def _keep_newer(folder: Folder, name: str, newer: str, ours: Seen, now: float) -
 
 def _drop_ours(folder: Folder, name: str, ours: Seen) -> Displaced | None:
     """Remove the file when it is ours and nobody wrote to it; else None, and it stays."""
-    look = _look(folder, name)
+    look = look_at(folder, name)
     if look is None:
         return None
     if look.seen.hash == ours.hash and look.seen.stamp.same_file(ours.stamp) and look.quiet():
@@ -167,7 +173,7 @@ def _drop_ours(folder: Folder, name: str, ours: Seen) -> Displaced | None:
     return None
 
 
-def _look(folder: Folder, name: str) -> Displaced | None:
+def look_at(folder: Folder, name: str) -> Displaced | None:
     """None when it is not a file that can be read: then it can't be what we had read."""
     try:
         return Displaced(folder, name)

@@ -3,7 +3,6 @@
 Reads markers only. Nothing here writes: `.hindbrain/vault-id` is made by `init` through the writer.
 """
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -48,6 +47,8 @@ def read_vault_id(root: Path) -> str:
 
 def path_id(root: Path) -> str:
     """A stable id made from the vault's place on this machine."""
+    import hashlib  # here: it brings OpenSSL, and a vault with an id does without
+
     place = os.path.normcase(os.path.realpath(root))
     return _PATH_ID_PREFIX + hashlib.sha256(os.fsencode(place)).hexdigest()[:24]
 

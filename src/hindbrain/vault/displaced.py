@@ -14,9 +14,6 @@ import sys
 
 from hindbrain.vault.atomic import Folder, Seen, Stamp, read_fd
 
-if sys.platform == "linux":
-    import fcntl
-
 
 class Displaced:
     """An open look at a displaced file. `close()` it."""
@@ -32,9 +29,13 @@ class Displaced:
         except BaseException:
             os.close(self._fd)
             raise
+        if sys.platform == "win32":
+            self.close()  # Windows removes and renames no file that is open
 
     def quiet(self) -> bool:
         """As far as we can see, nobody writes to it, waits to, or wrote to it since it was read."""
+        if self._fd < 0:
+            return True
         if self.written_to or Stamp.of(os.fstat(self._fd)) != self.seen.stamp:
             return False
         return not self._leased or _lease_is_whole(self._fd)
@@ -51,6 +52,8 @@ class Displaced:
 
         Read, not guessed from its time: older kernels stamp two writes within 4 ms alike.
         """
+        if self._fd < 0:
+            return None
         now = read_fd(self._fd)
         return now if now.hash != self.seen.hash else None
 
@@ -65,6 +68,8 @@ def _take_lease(fd: int) -> bool | None:
     """True: nobody has it open for writing, and who wants to waits. False: somebody has. None: can't tell."""
     if sys.platform != "linux":
         return None
+    import fcntl
+
     try:
         # A broken lease is told by a signal; the default, SIGIO, would end the process. SIGURG is ignored.
         fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)
@@ -77,9 +82,13 @@ def _take_lease(fd: int) -> bool | None:
 def _lease_is_whole(fd: int) -> bool:
     if sys.platform != "linux":
         return True
+    import fcntl
+
     return fcntl.fcntl(fd, fcntl.F_GETLEASE) == fcntl.F_RDLCK
 
 
 def _drop_lease(fd: int) -> None:
     if sys.platform == "linux":
+        import fcntl
+
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)

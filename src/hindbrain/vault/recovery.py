@@ -8,8 +8,7 @@ import contextlib
 from pathlib import Path
 
 from hindbrain.vault.atomic import Folder, Seen
-from hindbrain.vault.commit import restore
-from hindbrain.vault.displaced import Displaced
+from hindbrain.vault.commit import look_at, restore
 from hindbrain.vault.hashing import ABSENT
 from hindbrain.vault.revisions import End, Entry, Revisions
 
@@ -53,7 +52,10 @@ def _clear(
     folder: Folder, leftover: str, name: str, entry: Entry, revisions: Revisions, current: str | None
 ) -> bool:
     """Remove a leftover or give it back. True when it was the note's earlier text, displaced."""
-    look = Displaced(folder, leftover)
+    look = look_at(folder, leftover)
+    if look is None:  # no file of ours: it was displaced
+        restore(folder, leftover, name, revisions.now())
+        return False
     try:
         was_before = look.seen.hash == entry.revision.before_hash
         if look.quiet() and (was_before or _is_ours(look.seen, entry, revisions, current)):

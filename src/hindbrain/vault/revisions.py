@@ -8,6 +8,7 @@ the last one can be unfinished. Knows nothing of the vault; callers hold the loc
 import contextlib
 import json
 import os
+import re
 import time
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ _LOG = "log.jsonl"
 _TAIL_BYTES = 65_536  # holds many lines: a line is at most some 8 kB
 _TEMP = "tmp-"
 _DAY_S = 86_400
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 End = Literal["done", "aborted"]
 
@@ -98,6 +100,8 @@ class Revisions:
 
     def load(self, digest: str) -> bytes | None:
         """The bytes of that hash, or None when they are not (or no longer) kept."""
+        if not _DIGEST.fullmatch(digest):  # it may come from a tool's caller, and becomes a file name here
+            return None
         path = self._state / "revisions" / "blobs" / digest
         try:
             data = zlib.decompress(path.read_bytes())
@@ -194,6 +198,8 @@ class Revisions:
             lines = self._log_path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return
+        except OSError as error:
+            raise VaultError(f"the log of revisions can't be read ({error.strerror}); try again") from error
         for line in lines:
             event = _parse(line)
             if event is not None:

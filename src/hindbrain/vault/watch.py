@@ -1,7 +1,7 @@
 """Displaced files that are looked at again: their names are gone, their bytes stay while we hold them open.
 
 An editor may have opened a note in the very instant before it was displaced, and write into it afterwards.
-What it wrote becomes a conflict copy. The caller holds the writer's lock.
+What it wrote becomes a conflict copy, which is a new file and needs no lock.
 """
 
 import stat
@@ -32,9 +32,6 @@ class Watch:
         self._root = root
         self._clock = clock
         self._items: list[_Item] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._items)
 
     def add(self, parts: Sequence[str], name: str, displaced: Displaced | None) -> None:
         if displaced is None:

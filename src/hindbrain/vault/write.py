@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import Busy, NoteUnreadable, UnsafePath, WriteFailed, WriteUnknown
+from hindbrain.base.errors import Busy, NoteUnreadable, NotFound, UnsafePath, WriteFailed, WriteUnknown
 from hindbrain.vault import commit, edits, recovery
 from hindbrain.vault.atomic import Folder, Seen, SyncFailed
 from hindbrain.vault.hashing import ABSENT, content_hash
@@ -134,7 +134,7 @@ class VaultWriter:
         revision = entry.revision
         data = None if revision.before_hash == ABSENT else self._revisions.load(revision.before_hash)
         if data is None and revision.before_hash != ABSENT:
-            raise WriteFailed(f"the bytes before {revision.id!r} are no longer kept; nothing was changed")
+            raise NotFound(f"the bytes before {revision.id!r} are no longer kept; nothing was changed")
         decide = edits.restoring(revision.path, data, revision.after_hash, force=force)
         change = _Change("undo", decide, mode=entry.mode, name=entry.file.rpartition("/")[2])
         written = self._change(check_existing_path(revision.path), change)
@@ -172,10 +172,17 @@ class VaultWriter:
             return found
 
     def close(self) -> None:
-        """Look a last time at what was displaced; keep what somebody wrote into it."""
-        if self._watch:
-            with self._lock.held(self._lock_timeout_s):
-                self._watch.look_again(last=True)
+        """Look a last time at what was displaced; keep what somebody wrote into it.
+
+        Without the lock: a conflict copy is a new file, and a busy lock must not make a finished write look
+        failed.
+        """
+        try:
+            self._watch.look_again(last=True)
+        except OSError as error:
+            raise WriteUnknown(
+                f"what an editor wrote while a note was replaced can't be kept ({_reason(error)})"
+            ) from error
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:

@@ -1,0 +1,82 @@
+"""All benchmarks, one after the other: tables on the screen, JSON and pictures in `bench-out/`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import cold, latency, locomo, longmemeval, scifact, sync, wikilinks
+from benchmarks.frame import (
+    Benchmark,
+    Options,
+    add_arguments,
+    command_line,
+    machine,
+    options_of,
+    perform,
+    write_json,
+)
+from benchmarks.plots import save
+from benchmarks.summary import markdown, put_into
+
+ALL = tuple(module.BENCHMARK for module in (locomo, longmemeval, scifact, wikilinks, latency, sync, cold))
+_DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    add_arguments(parser)
+    parser.add_argument("--only", default="", metavar="NAMES", help="run only these, separated by commas")
+    parser.add_argument("--out", default="bench-out", metavar="DIR", help="where to write")
+    arguments = parser.parse_args()
+    options, out = options_of(arguments), Path(arguments.out)
+    only = arguments.only.split(",") if arguments.only else [benchmark.name for benchmark in ALL]
+    chosen = [benchmark for benchmark in ALL if benchmark.name in only]
+    print(_about(), "\n", flush=True)
+    with tempfile.TemporaryDirectory(prefix="hindbrain-bench-") as temporary:
+        options = replace(options, keep=options.keep or Path(temporary))
+        results = [(benchmark, _performed(benchmark, options, out)) for benchmark in chosen]
+    drawn = [(benchmark, result) for benchmark, result in results if not result.get("skipped")]
+    summary = markdown({benchmark.name: result for benchmark, result in drawn})
+    print(summary)
+    save(out / "benchmarks.png", drawn, note=_about())
+    if drawn == results and is_whole(options, chosen):
+        save(_DOCS / "img" / "benchmarks.png", drawn, note=_about())
+        put_into(_DOCS / "benchmarks.md", summary)
+    return 0
+
+
+def is_whole(options: Options, chosen: Sequence[Benchmark]) -> bool:
+    """Was everything asked for? A part must not replace the published picture and table."""
+    usual = Options(options.data)
+    return (options.rows, options.sizes, options.limit, len(chosen)) == (usual.rows, usual.sizes, 0, len(ALL))
+
+
+def _about() -> str:
+    about = machine()
+    return "\n".join(["python -m benchmarks", "", *(f"{name}: {value}" for name, value in about.items())])
+
+
+def _performed(benchmark: Benchmark, options: Options, out: Path) -> dict[str, Any]:
+    result = perform(benchmark, options, command_line(benchmark.name, _shared_arguments(sys.argv[1:])))
+    write_json(out / f"{benchmark.name}.json", result)
+    if not result.get("skipped"):
+        save(out / f"{benchmark.name}.png", [(benchmark, result)])
+    return result
+
+
+def _shared_arguments(words: list[str]) -> list[str]:
+    """The words that mean the same to a single benchmark."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for own in ("--only", "--out"):
+        parser.add_argument(own)
+    return parser.parse_known_args(words)[1]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

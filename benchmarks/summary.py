@@ -1,0 +1,77 @@
+"""The figures that matter, with what they should reach: one Markdown table, kept in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    benchmark: str
+    metric: str
+    label: str
+    goal: str
+
+
+GOALS = (
+    Goal("locomo", "turn.fraction@10", "LoCoMo, turns, fraction@10, %", "≥ 77"),
+    Goal("locomo", "turn.mrr", "LoCoMo, turns, MRR, %", "≥ 55"),
+    Goal("locomo", "tokens1000.fraction", "LoCoMo, evidence within 1,000 tokens, %", "≥ 84"),
+    Goal("locomo", "session.fraction@5", "LoCoMo, sessions, fraction@5, %", "≥ 90"),
+    Goal("longmemeval", "all@5", "LongMemEval, all@5, %", "≥ 90"),
+    Goal("longmemeval", "any@5", "LongMemEval, any@5, %", "≥ 98"),
+    Goal("longmemeval", "pooled.all@5", "LongMemEval pooled, all@5, %", "≥ 1.3 x BM25"),
+    Goal("scifact", "ndcg@10", "SciFact, nDCG@10", "≥ .70"),
+    Goal("wikilinks", "recall@10", "Hidden wikilinks, recall@10, %", "above both"),
+    Goal("latency", "10000.hybrid.p50_ms", "Warm search, 10k passages, p50, ms", ""),
+    Goal("latency", "10000.hybrid.ratio", "... times the bare FTS5 query", "≤ 3"),
+    Goal("latency", "100000.hybrid.p50_ms", "Warm search, 100k passages, p50, ms", "< 25"),
+    Goal("latency", "1000000.hybrid.p50_ms", "Warm search, 1M passages, p50, ms", "< 120"),
+    Goal("latency", "1000000.vector.recall@10", "Vectors at 1M, recall@10 of exact", "≥ .95"),
+    Goal("sync", "files_per_s", "First sync with vectors, files/s", "≥ 400"),
+    Goal("sync", "peak_mb", "First sync, peak memory, MB", "< 500"),
+    Goal("sync", "index_to_text", "Index size / text size", "< 4"),
+    Goal("sync", "reconcile_s", "Nothing changed, s", "< 1.5"),
+    Goal("sync", "one_file_ms", "One changed file, ms", "< 100"),
+    Goal("sync", "save_to_findable_s", "From save to findable, s", "< 2"),
+    Goal("cold", "help.ratio", "Cold `hindbrain --help`, times `python -c pass`", "≤ 4"),
+    Goal("cold", "demo.keyword.ratio", "Cold `hindbrain search --keyword`, times the same", "≤ 5"),
+    Goal("cold", "demo.hybrid.ratio", "Cold `hindbrain search`, times the same", "≤ 15"),
+)
+
+
+def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table, and the machine below it."""
+    lines = ["| | Hindbrain | BM25 only | vectors only | RRF | goal |", "|---|---|---|---|---|---|"]
+    machine: Mapping[str, Any] = {}
+    for goal in GOALS:
+        result = results.get(goal.benchmark, {})
+        if goal.metric not in result.get("metrics", {}):
+            continue
+        machine = result["machine"]
+        others = [result["baselines"].get(row, {}).get(goal.metric) for row in ("bm25", "dense", "rrf")]
+        shown = [f"**{_plain(result['metrics'][goal.metric])}**", *map(_plain, others), goal.goal]
+        lines.append(f"| {goal.label} | {' | '.join(shown)} |")
+    about = ", ".join(f"{name} {value}" for name, value in machine.items())
+    return "\n".join([*lines, "", f"`python -m benchmarks` on {about}."])
+
+
+def put_into(path: Path, text: str) -> bool:
+    """Replace what stands between the marks of a document; False when it has none."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    if BEGIN not in before or END not in before:
+        return False
+    head, _, rest = before.partition(BEGIN)
+    path.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    return True
+
+
+def _plain(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"

@@ -1,0 +1,1 @@
+"""Where people and programs come in: thin, and each call goes on to one method of `App`."""

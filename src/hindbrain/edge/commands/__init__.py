@@ -1,0 +1,26 @@
+"""The commands of `hindbrain`, as data: a name, a line of help, the module that knows the rest.
+
+A module has `configure(parser)`, which adds its options, and `run(args, out)`, which returns the exit code.
+Only the module of the command that is called is imported, and `hindbrain --help` imports none: starting must
+cost nothing.
+"""
+
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("init", "make a folder a vault that Hindbrain knows again after a move"),
+    ("sync", "bring the search index up to date with the notes"),
+    ("search", "find passages by words, meaning, names and dates"),
+    ("read", "print a note, a section or a block of it"),
+    ("watch", "keep the index up to date while notes change"),
+    ("status", "show the vault, its index and what the last sync left out"),
+    ("doctor", "check everything; --fix mends the index, never a note"),
+    ("history", "list the changes that Hindbrain made to notes"),
+    ("undo", "take back such a change, byte for byte"),
+    ("config", "show or change settings"),
+    ("demo", "try it on a small sample vault, without touching yours"),
+    ("completion", "print the completion script of a shell"),
+)
+NAMES = tuple(name for name, _ in COMMANDS)
+
+
+def help_of(name: str) -> str:
+    return next(text for known, text in COMMANDS if known == name)

@@ -1,0 +1,86 @@
+"""`hindbrain status`: the vault, its index, what the last sync left out."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from hindbrain.edge.opening import open_app
+from hindbrain.edge.output import BOLD, Output, safe
+from hindbrain.edge.vault_state import vault_state
+from hindbrain.edge.when import age_text, moment_text
+
+_SHOWN = 20
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--all", action="store_true", help="list every note that was left out or has a problem"
+    )
+
+
+def run(args: Namespace, out: Output) -> int:
+    with closing(open_app(args)) as app:
+        state, now = vault_state(app), app.clock.now()
+    if out.json:
+        out.data(state)
+        return 0
+    for name, text in _lines(state, now):
+        out.line(f"{out.paint(f'{name:9}', BOLD)} {text}")
+    index = state["index"]
+    if index is not None:
+        _list(
+            out,
+            "left out or failed in the last sync",
+            [f"{row['path']}  {row['code']}: {row['detail']}" for row in index["left_out"]],
+            args.all,
+        )
+        _list(
+            out,
+            "notes with something to mend",
+            [f"{row['path']}:{row['line']}  {row['message']}" for row in index["problems"]],
+            args.all,
+        )
+    return 0
+
+
+def _lines(state: dict[str, Any], now: float) -> Iterator[tuple[str, str]]:
+    vault, index, embedder, watch = state["vault"], state["index"], state["embedder"], state["watch"]
+    yield (
+        "vault",
+        vault["path"]
+        if vault["id"]
+        else f"{vault['path']} (no id yet: hindbrain init keeps its index across moves)",
+    )
+    if index is None:
+        yield "index", "none yet: hindbrain sync"
+    else:
+        yield "index", f"{index['path']} ({index['bytes'] / 1e6:.1f} MB, {age_text(index['synced_at'], now)})"
+        yield "notes", f"{index['notes']} in {index['passages']} passages"
+        pending = f", {index['pending']} pending: hindbrain sync" if index["pending"] else ""
+        yield "vectors", f"{index['vectors']} of {index['embedder'] or 'no embedder'}{pending}"
+    yield "embedder", f"{embedder['provider']} ({embedder['reason']})"
+    yield "watch", _watch_text(watch)
+
+
+def _watch_text(watch: dict[str, Any] | None) -> str:
+    if watch is None:
+        return "not running"
+    if not watch["alive"]:
+        return f"stopped without notice ({watch['why_stale']})"
+    trouble = f"; {watch['last_error']}" if watch["last_error"] else ""
+    return f"running since {moment_text(watch['since'])} ({watch['mode']}, process {watch['pid']}){trouble}"
+
+
+def _list(out: Output, title: str, rows: list[str], everything: bool) -> None:
+    if not rows:
+        return
+    shown = rows if everything else rows[:_SHOWN]
+    out.line()
+    out.line(out.paint(f"{title}: {len(rows)}", BOLD))
+    for row in shown:
+        out.line(f"  {safe(row)}")
+    if len(shown) < len(rows):
+        out.say(f"{len(rows) - len(shown)} more: hindbrain status --all")

@@ -1,0 +1,40 @@
+"""`hindbrain sync`: bring the index up to date, and say what could not be taken in."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+
+from hindbrain.edge.opening import open_app, sync_with_progress
+from hindbrain.edge.output import Output
+from hindbrain.edge.report_text import report_data, summary, troubles
+from hindbrain.edge.when import span_text
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--verify", action="store_true", help="read every note again, whatever its time stamp says"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="the notes that are missing were really deleted: remove them all"
+    )
+    parser.add_argument(
+        "--no-vectors", action="store_true", help="full text only; a later sync adds the vectors"
+    )
+
+
+def run(args: Namespace, out: Output) -> int:
+    begun = time.perf_counter()
+    with closing(open_app(args)) as app:
+        report = sync_with_progress(
+            app, out, verify=args.verify, confirm=args.yes, vectors=not args.no_vectors
+        )
+    wrong = troubles(report)
+    if out.json:
+        out.data(report_data(report))
+    else:
+        out.line(summary(report, span_text(time.perf_counter() - begun)))
+    for text in wrong:
+        out.warn(text)
+    return 1 if wrong else 0

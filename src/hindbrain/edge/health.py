@@ -1,0 +1,255 @@
+"""The checks of `hindbrain doctor`, one function each: look, and say what is right, doubtful or wrong.
+
+Nothing here mends anything; `mend` names what would.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from hindbrain.base.errors import EmbedderError, HindbrainError, IndexDamaged, IndexMissing, IndexTooNew
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+
+State: TypeAlias = Literal["ok", "doubtful", "wrong"]
+Mend: TypeAlias = Literal["", "sync", "rebuild", "recover"]
+
+# Parts of a path that tell of a folder which a tool copies while we write: that damages a live index.
+_SYNCED = (
+    "dropbox",
+    "onedrive",
+    "icloud",
+    "mobile documents",
+    "google drive",
+    "googledrive",
+    "nextcloud",
+    "syncthing",
+    "pclouddrive",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    state: State
+    detail: str  # what was seen, and what to do when it is not "ok"
+    mend: Mend = ""  # what `doctor --fix` does about it; "": nothing, it is for the owner
+
+
+def examine(app: App) -> Iterator[Finding]:
+    """Run every check. One that fails in itself is a finding; a damaged index is asked nothing more."""
+    sound = True
+    for check in _CHECKS:
+        if not sound and check in _OF_THE_INDEX:
+            continue
+        try:
+            finding = check(app)
+            sound = sound and not (check is _index and finding.state == "wrong")
+            yield finding
+        except EmbedderError as error:
+            yield Finding(_name(check), "doubtful", f"{error}; keyword search works  ({error.code})")
+        except HindbrainError as error:
+            yield Finding(_name(check), "wrong", f"{error}  ({error.code})")
+        except OSError as error:
+            yield Finding(_name(check), "wrong", f"could not be checked: {error.strerror or error}")
+
+
+def _name(check: Callable[[App], Finding]) -> str:
+    return check.__name__.strip("_").replace("_", " ")
+
+
+def _vault(app: App) -> Finding:
+    with os.scandir(app.root) as entries:
+        empty = next(entries, None) is None
+    if empty:
+        return Finding("vault", "doubtful", f"{str(app.root)!r} is empty; is its disk mounted?")
+    if not os.access(app.root, os.W_OK):
+        return Finding(
+            "vault", "doubtful", f"{str(app.root)!r} can be read, not written; search works, changes do not"
+        )
+    return Finding("vault", "ok", f"{str(app.root)!r} can be read and written")
+
+
+def _state_folder(app: App) -> Finding:
+    parts = [part.casefold() for part in Path(os.path.realpath(app.state)).parts]
+    tool = next((name for name in _SYNCED if any(part.startswith(name) for part in parts)), "")
+    if tool:
+        return Finding(
+            "state folder",
+            "doubtful",
+            f"{str(app.state)!r} seems to lie in a synced folder ({tool}), which can damage the index; "
+            "set state.folder",
+        )
+    return Finding("state folder", "ok", str(app.state))
+
+
+def _sqlite(_: App) -> Finding:
+    import apsw
+
+    from hindbrain.index.schema import _SAFE_SQLITE
+
+    version = apsw.sqlite_lib_version()
+    if apsw.SQLITE_VERSION_NUMBER < _SAFE_SQLITE:
+        return Finding(
+            "sqlite",
+            "wrong",
+            f"SQLite {version} can lose commits; install apsw 3.51.3 or newer: pip install -U apsw",
+        )
+    return Finding("sqlite", "ok", f"SQLite {version}")
+
+
+def _index(app: App) -> Finding:
+    try:
+        wrong = app.store.check()
+    except IndexMissing as error:
+        # A file that is there and is no index may be held open by others: only a new one is sure to work.
+        return Finding("index", "doubtful", str(error), "rebuild" if app.index_path.exists() else "sync")
+    except (IndexDamaged, IndexTooNew) as error:
+        return Finding("index", "wrong", str(error), "rebuild")
+    if wrong:
+        return Finding("index", "wrong", f"the index is damaged: {wrong[0]}", "rebuild")
+    return Finding("index", "ok", f"{app.index_path} is sound")
+
+
+def _rows(app: App) -> Finding:
+    from hindbrain.index.health import count_rows
+
+    try:
+        rows = count_rows(app.index_path)
+    except IndexMissing:
+        return Finding("rows", "doubtful", "there is no index to count in", "sync")
+    except (IndexDamaged, IndexTooNew) as error:
+        return Finding("rows", "wrong", str(error), "rebuild")
+    detail = f"{rows.notes} notes, {rows.passages} passages, {rows.vectors} vectors"
+    if not rows.agree:
+        return Finding(
+            "rows",
+            "wrong",
+            f"{detail} do not agree with {rows.note_texts} and {rows.passage_texts} rows of full text "
+            f"({rows.lost_vectors} lost vectors)",
+            "rebuild",
+        )
+    if rows.passages > rows.vectors and app.embedder_choice().provider != "none":
+        return Finding(
+            "rows", "doubtful", f"{detail}; {rows.passages - rows.vectors} passages wait for a vector", "sync"
+        )
+    return Finding("rows", "ok", detail)
+
+
+def _drift(app: App) -> Finding:
+    try:
+        drift = app.drift()
+    except (IndexMissing, IndexDamaged, IndexTooNew):
+        return Finding("drift", "doubtful", "there is no sound index to compare with")
+    if drift.suspicious:
+        return Finding(
+            "drift", "wrong", f"the vault is not believed ({drift.suspicious}); is its disk mounted?"
+        )
+    if drift.any:
+        counts = f"{len(drift.new)} new, {len(drift.changed)} changed, {len(drift.gone)} gone"
+        return Finding("drift", "doubtful", f"the index lags behind the vault: {counts}", "sync")
+    if drift.unseen:
+        return Finding(
+            "drift", "doubtful", f"{len(drift.unseen)} notes can't be looked at, as {drift.unseen[0]!r}"
+        )
+    return Finding("drift", "ok", "the index says what the vault says")
+
+
+def _embedder(app: App) -> Finding:
+    choice = app.embedder_choice()
+    said = f"{choice.provider} ({choice.reason})"
+    if choice.fell_back:
+        return Finding("embedder", "doubtful", f"{said}; the one in the settings can't be used now")
+    embedder = app.embedder
+    if embedder is None:
+        return Finding("embedder", "ok", "none: keyword search only, as the settings say")
+    embedder.embed_query("hindbrain doctor")  # a few words of ours, never of a note
+    if app.index_path.exists():
+        try:
+            held = app.store.meta("embedder")
+        except HindbrainError:
+            held = None  # the index has its own finding
+        if held and held != embedder.name:
+            return Finding(
+                "embedder", "doubtful", f"{said} answers, and the index holds vectors of {held}", "sync"
+            )
+    return Finding("embedder", "ok", f"{said} answers")
+
+
+def _watch(app: App) -> Finding:
+    from hindbrain.edge.vault_state import watch_state
+
+    watch = watch_state(app)
+    if watch is None:
+        return Finding("watch", "ok", "not running")
+    if not watch["alive"]:
+        return Finding(
+            "watch",
+            "doubtful",
+            f"it ended without notice ({watch['why_stale']}); start it again: hindbrain watch",
+        )
+    if watch["last_error"]:
+        return Finding("watch", "doubtful", f"running, with trouble: {watch['last_error']}")
+    return Finding("watch", "ok", f"running ({watch['mode']}, process {watch['pid']})")
+
+
+def _leftovers(app: App) -> Finding:
+    """Temp files of ours that a crash left beside notes."""
+    from hindbrain.vault.path_rules import PRIVATE_FOLDERS, TEMP_PREFIX
+
+    found = []
+    for folder, folders, files in os.walk(app.root):
+        folders[:] = [name for name in folders if name not in PRIVATE_FOLDERS or name == ".hindbrain"]
+        found += [
+            str((Path(folder) / name).relative_to(app.root)) for name in files if name.startswith(TEMP_PREFIX)
+        ]
+    if found:
+        return Finding(
+            "leftovers",
+            "doubtful",
+            f"{len(found)} temp files of an interrupted write, as {found[0]!r}",
+            "recover",
+        )
+    return Finding("leftovers", "ok", "no temp file of ours in the vault")
+
+
+def _notes(app: App) -> Finding:
+    """What the last sync left out, and notes that can't be fully understood: for their owner."""
+    try:
+        failed = [
+            row
+            for row in app.store.report()
+            if row[1] not in ("conflict_copy", "temporary", "duplicate_link")
+        ]
+        problems = app.store.problems()
+    except HindbrainError:
+        return Finding("notes", "ok", "not known before the first sync")
+    if failed or problems:
+        first = failed[0][0] if failed else problems[0][0]
+        return Finding(
+            "notes",
+            "doubtful",
+            f"{len(failed)} left out, {len(problems)} with something to mend, as {first!r}; "
+            "hindbrain status lists them",
+        )
+    return Finding("notes", "ok", "every note was taken in")
+
+
+_CHECKS: tuple[Callable[[App], Finding], ...] = (
+    _vault,
+    _state_folder,
+    _sqlite,
+    _index,
+    _rows,
+    _drift,
+    _notes,
+    _embedder,
+    _watch,
+    _leftovers,
+)
+_OF_THE_INDEX = (_rows, _drift, _notes)

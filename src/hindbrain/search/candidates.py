@@ -1,0 +1,251 @@
+"""From a query to candidates: look up words, meaning, names and fields, and gather every passage's signals.
+
+Owns which ways of looking there are and what each costs; scoring is the profiles' business. No model is
+called but the embedder, and that only where it can tell something.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import EmbedderError
+from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
+from hindbrain.search.lexical import Keep, LexicalScores, Term, idf, look_up, score_passages
+from hindbrain.search.profiles import Candidate
+from hindbrain.search.query import SearchQuery, Understood, understand
+from hindbrain.search.signals import in_windows, overlap_of
+from hindbrain.search.terms import match_expression
+from hindbrain.search.view import IndexView
+
+if TYPE_CHECKING:
+    from hindbrain.models.embedder import Embedder
+    from hindbrain.search.semantic import QueryMeaning, Vectors
+
+# filename, title, aliases, tags, headers, para_area, summary, date. The reference gives the summary 2; where
+# it is cut from the body, as ours mostly is, 0.5 does better on the dev sets.
+FIELD_WEIGHTS = (10.0, 8.0, 8.0, 5.0, 3.0, 2.0, 0.5, 2.0)
+_PASSAGES = 60  # candidates from words, and as many from meaning; at least twice what is asked for
+_FIELD_NOTES = 30
+_DAY_S = 86_400.0
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(slots=True)
+class Found:
+    """The candidates of one search, and what is known about them. `passages` and `candidates` go in step."""
+
+    understood: Understood
+    terms: tuple[Term, ...]
+    passages: list[PassageInfo]
+    notes: Mapping[int, NoteInfo]
+    candidates: list[Candidate]
+    pieces: Mapping[int, bytes]  # by passage id; empty where the embedder has none
+    used_vectors: bool
+    notices: tuple[str, ...]
+
+    def coverage(self, candidate: Candidate) -> float:
+        """How much of what the query's words can tell is in the passage and around it, 0..1."""
+        possible = sum(term.idf for term in self.terms)
+        return min(1.0, candidate.lexical / possible) if possible > 0 else 0.0
+
+    def place(self, i: int) -> str:
+        return f"{self.notes[self.passages[i].note_id].path}:{self.passages[i].first_line}"
+
+
+class CandidateFinder:
+    """Finds candidates in one index. Warm, it keeps the vectors in memory; cold, it reads what it needs."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        view: IndexView,
+        embedder: Callable[[], Embedder | None],
+        clock: Clock,
+        *,
+        warm: bool,
+    ) -> None:
+        self._store = store
+        self._view = view
+        self._make_embedder = embedder
+        self._clock = clock
+        self._warm = warm
+        self._vectors: Vectors | None = None
+
+    def find(self, query: SearchQuery) -> Found:
+        today = datetime.fromtimestamp(self._clock.now(), tz=UTC).date()
+        understood = understand(query.text, today)
+        total = self._view.passages
+        keep = self._keep(query)
+        terms = look_up(self._store, understood.terms, total)
+        by_words = query.mode != "semantic"
+        wanted = max(_PASSAGES, 2 * query.k) * (2 if query.unit == "note" else 1)
+        lexical = score_passages(terms, wanted if by_words else 0, keep)
+        entities = self._entities(understood)
+        fields = self._fields(understood) if by_words else {}
+        meaning, notices = self._meaning(query, terms, total, entities)
+        ids = [id_ for id_, _ in lexical.best]
+        if meaning is not None:
+            allowed = keep.ids() if keep is not None else None
+            ids += [id_ for id_, _ in self._vector_source().search(meaning.vector, wanted, allowed)]
+        ids += self._first_passages([*fields, *entities], keep)
+        found = self._gathered(ids, lexical if by_words else None, meaning, understood, terms, notices)
+        for candidate in found.candidates:
+            candidate.fields = fields.get(candidate.note_id, 0.0)
+            candidate.entity = entities.get(candidate.note_id, 0.0)
+        self._add_usage(found)
+        self._add_profile_signals(query, found)
+        return found
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        # Made at first need: a keyword search does without.
+        return self._make_embedder()
+
+    def _gathered(
+        self, ids: Iterable[int], lexical: LexicalScores | None, meaning: QueryMeaning | None,
+        understood: Understood, terms: tuple[Term, ...], notices: tuple[str, ...],
+    ) -> Found:  # fmt: skip
+        """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
+        infos = self._store.passages(dict.fromkeys(ids))
+        notes = self._view.notes(info.note_id for info in infos)
+        infos = [info for info in infos if info.note_id in notes]
+        real = [info.id for info in infos]
+        words = lexical.scores.of(real) if lexical is not None else [0.0] * len(real)
+        cosines, matches, pieces = self._meanings(meaning, real)
+        now = self._clock.now()
+        dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
+        ages = {id_: (now - _when(note)) / _DAY_S for id_, note in notes.items()}
+        trust = 1.0 if meaning is None else meaning.trust
+        candidates = [
+            Candidate(
+                id=info.id,
+                note_id=info.note_id,
+                lexical=words[i],
+                semantic=cosines[i],
+                pieces=matches[i],
+                trust=trust,
+                date=dated[info.note_id],
+                importance=_importance(notes[info.note_id]),
+                age_days=ages[info.note_id],
+            )
+            for i, info in enumerate(infos)
+        ]
+        return Found(understood, terms, infos, notes, candidates, pieces, meaning is not None, notices)
+
+    def _keep(self, query: SearchQuery) -> Keep | None:
+        if not query.filters.any:
+            return None
+        from hindbrain.search.filters import allowed_notes
+
+        return Keep(allowed_notes(self._store, query.filters))
+
+    def _entities(self, understood: Understood) -> dict[int, float]:
+        """Notes that the query calls by name: 1 when the name is the whole query, else by its share of it."""
+        if not understood.names:
+            return {}
+        words = max(1, len(understood.whole.split()))
+        found: dict[int, float] = {}
+        for name, note_id in self._store.notes_named((*understood.names, understood.whole)):
+            share = 1.0 if name == understood.whole else 0.5 * len(name.split()) / words
+            found[note_id] = max(found.get(note_id, 0.0), share)
+        return found
+
+    def _fields(self, understood: Understood) -> dict[int, float]:
+        return dict(self._store.ranked_notes(match_expression(understood.terms), FIELD_WEIGHTS, _FIELD_NOTES))
+
+    def _meaning(
+        self, query: SearchQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
+    ) -> tuple[QueryMeaning | None, tuple[str, ...]]:
+        """The query as vectors, or None with the reason why not."""
+        if query.mode == "keyword" or self._embedder is None:
+            return None, ()
+        from hindbrain.search.semantic import embed_query, has_pieces
+
+        # A query that is a note's name: an embedding call would tell nothing more.
+        if query.mode == "hybrid" and 1.0 in entities.values() and not has_pieces(self._embedder):
+            return None, ()
+        if self._view.meta.get("embedder") != self._embedder.name:
+            return None, ("vectors_of_another_embedder: keyword search only, until hindbrain sync has run",)
+        weights = {term.text: idf(term.count, total) for term in terms}
+        try:
+            return embed_query(self._embedder, query.text, weights), self._pending(total)
+        except EmbedderError as error:
+            if query.mode == "semantic":
+                raise
+            return None, (f"{error.code}: {error}",)
+
+    def _pending(self, total: int) -> tuple[str, ...]:
+        vectors = self._vector_source().count()
+        return (f"vectors_pending: {vectors} of {total} passages have vectors",) if vectors < total else ()
+
+    def _vector_source(self) -> Vectors:
+        from hindbrain.search.semantic import LoadedVectors, StoredVectors
+
+        assert self._embedder is not None
+        if self._vectors is None:
+            kind = LoadedVectors if self._warm else StoredVectors
+            self._vectors = kind(self._store, self._embedder.dim)
+        self._vectors.refresh(self._view.generation)
+        return self._vectors
+
+    def _meanings(
+        self, meaning: QueryMeaning | None, ids: Sequence[int]
+    ) -> tuple[list[float], list[float], Mapping[int, bytes]]:
+        """The cosine and the piece match of each passage, and the pieces themselves."""
+        unknown = [math.nan] * len(ids)
+        if meaning is None or self._embedder is None or not ids:
+            return unknown, unknown, {}
+        from hindbrain.search.semantic import best_piece_matches, has_pieces
+
+        source = self._vector_source()
+        cosines = source.score(meaning.vector, ids)
+        if not has_pieces(self._embedder):
+            return cosines, unknown, {}
+        pieces = self._store.pieces_of(ids)
+        return cosines, best_piece_matches(self._embedder, meaning, ids, pieces), pieces
+
+    def _first_passages(self, note_ids: Sequence[int], keep: Keep | None) -> list[int]:
+        if not note_ids:
+            return []
+        firsts = [note.first_passage for note in self._view.notes(note_ids).values() if note.passages]
+        return [id_ for id_ in firsts if keep is None or id_ in keep]
+
+    def _add_usage(self, found: Found) -> None:
+        usage = self._view.usage
+        if not usage:
+            return
+        now = self._clock.now()
+        for candidate in found.candidates:
+            count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
+            candidate.opened, candidate.opened_days = count, (now - last) / _DAY_S
+
+    def _add_profile_signals(self, query: SearchQuery, found: Found) -> None:
+        """Signals that only the named formulas use, and that cost something to get."""
+        if query.profile in ("rrf", "linear"):
+            ranked = dict(
+                self._store.ranked_passages(match_expression(found.understood.terms), 4 * _PASSAGES)
+            )
+            for candidate in found.candidates:
+                candidate.bm25 = ranked.get(candidate.id, 0.0)
+        if query.profile == "multi-factor":
+            for candidate, info in zip(found.candidates, found.passages, strict=True):
+                candidate.overlap = overlap_of(
+                    query.text, self._view.text_of(info.note_id)[info.start : info.stop]
+                )
+
+
+def _importance(note: NoteInfo) -> float:
+    return 0.5 if note.importance is None else note.importance
+
+
+def _when(note: NoteInfo) -> float:
+    """The day a note is about, else when it was changed: seconds since the epoch."""
+    if note.date:
+        return (date.fromisoformat(note.date) - _EPOCH).days * _DAY_S
+    return note.mtime_ns / 1e9

@@ -1,0 +1,238 @@
+"""Watches a vault: batches of changed notes, as the system reports them or found by looking now and then.
+
+Owns when a batch is complete, when events can't be trusted, and what to do then. What an event means is
+judged in `event_paths`. Knows nothing of the index. A batch may be incomplete: who needs certainty scans from
+time to time.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from typing import Literal, Protocol, TypeAlias
+
+from hindbrain.base.errors import HindbrainError
+from hindbrain.vault.event_paths import Changes, FileEvent, Kind, judge_events
+from hindbrain.vault.ignore import IgnoreRules
+from hindbrain.vault.scan import scan
+from hindbrain.vault.scan_result import ScanResult
+
+__all__ = ["ChangeSource", "Changes", "FileEvent", "Mode", "VaultChanges"]
+
+Mode: TypeAlias = Literal["events", "polling"]
+# Opens the system's watch and yields what it reported; an empty list when there was nothing for a moment.
+OpenEvents: TypeAlias = Callable[[str, Event], Generator[list[FileEvent], None, None]]
+
+_STEP_MS = 50  # how often the native watcher is asked: 0.1 % of a core
+_TICK_S = 1.0  # a sign of life at least so often
+_HOLD_S = 1.0  # how long changes that do not cease may keep a few notes waiting
+_HOLD_MANY_S = 5.0  # the same in a burst, where one sync is better than many
+_MANY = 50
+_POLL_S = 2.0
+_POLL_SHARE = 10  # a look takes at most one part in so many of the time
+_FAULTS = 5  # native watchers that broke within `_FAULTS_S`: then it looks by itself
+_FAULTS_S = 60.0
+_KINDS: dict[int, Kind] = {1: "added", 2: "modified", 3: "deleted"}
+# Changes that other machines make there are not reported to this one.
+_SILENT_SYSTEMS = frozenset(
+    {
+        *(
+            "9p",
+            "afs",
+            "ceph",
+            "cifs",
+            "coda",
+            "davfs",
+            "drvfs",
+            "glusterfs",
+            "lustre",
+            "ncpfs",
+            "nfs",
+            "nfs4",
+        ),
+        *("prl_fs", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "fuse.davfs2", "fuse.gvfsd-fuse"),
+        *("fuse.rclone", "fuse.s3fs", "fuse.sshfs", "fuse.vmhgfs-fuse"),
+    }
+)
+
+
+class ChangeSource(Protocol):
+    @property
+    def mode(self) -> Mode: ...
+
+    def batches(self, stop: Event) -> Iterator[Changes]:
+        """The first asks for a scan; an empty one comes at least every second or so. Ends with `stop`."""
+        ...
+
+    def distrust(self, reason: str) -> None:
+        """Changes were found that had not been reported: look from now on instead of waiting to be told."""
+        ...
+
+
+class VaultChanges:
+    """Watches one vault, through the loss and return of its root."""
+
+    def __init__(
+        self, root: Path, rules: IgnoreRules, *, debounce_ms: int = 300,
+        say: Callable[[str], None], open_events: OpenEvents | None = None, poll_s: float = _POLL_S,
+    ) -> None:  # fmt: skip
+        """`say` is told why the mode changed. `debounce_ms` is the quiet time that ends a batch."""
+        self._root = root
+        self._rules = rules
+        self._quiet_s = debounce_ms / 1000
+        self._say = say
+        self._open_events = open_events or _native_events
+        self._poll_s = poll_s
+        self._mode: Mode = "events"
+        self._faults: list[float] = []
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+    def distrust(self, reason: str) -> None:
+        if self._mode == "events":
+            self._mode = "polling"
+            self._say(f"{reason}; looking for changes every {self._poll_s:g} s or more instead")
+
+    def batches(self, stop: Event) -> Iterator[Changes]:
+        if (system := _silent_system(self._root)) is not None:
+            self.distrust(f"the vault is on {system}, which does not report the changes of other machines")
+        while not stop.is_set():
+            if (identity := _identity(self._root)) is None:
+                yield Changes(rescan=True)  # the scan says what is wrong; nothing is removed by it
+                yield from self._await_root(stop)
+                continue
+            follow = self._by_events if self._mode == "events" else self._by_looking
+            yield from follow(identity, stop)
+
+    def _await_root(self, stop: Event) -> Iterator[Changes]:
+        while _identity(self._root) is None and not stop.wait(_TICK_S / 2):
+            yield Changes()
+
+    def _by_events(self, identity: tuple[int, int], stop: Event) -> Iterator[Changes]:
+        """Until the root is another one, the native watcher breaks, or it is no longer believed."""
+        top = os.path.realpath(self._root)
+        batch = _Batch(self._quiet_s)
+        try:
+            with closing(self._open_events(top, stop)) as events:
+                next(events, None)  # the watch stands now, so what the scan does not see will be reported
+                yield Changes(rescan=True)
+                for heard in events:
+                    batch.add(judge_events(top, self._rules, heard))
+                    if (ready := batch.ready(time.monotonic())) is not None:
+                        yield ready
+                        if self._mode != "events" or _identity(self._root) != identity:
+                            return
+        except FileNotFoundError:
+            return  # the root went away this instant
+        except OSError as error:
+            self.distrust(f"the system can't watch this vault ({error})")
+        except RuntimeError as error:  # the native watcher's own; a name that is not UTF-8 is enough
+            self._count_fault(error)
+
+    def _count_fault(self, error: RuntimeError) -> None:
+        now = time.monotonic()
+        self._faults = [at for at in self._faults if now - at < _FAULTS_S] + [now]
+        if len(self._faults) >= _FAULTS:
+            self.distrust(f"the watcher broke {_FAULTS} times within a minute ({error})")
+
+    def _by_looking(self, identity: tuple[int, int], stop: Event) -> Iterator[Changes]:
+        before = self._look()  # before the scan that is asked for: what changes in between is seen by both
+        yield Changes(rescan=True)
+        while _identity(self._root) == identity:
+            started = time.monotonic()
+            now = self._look()
+            if found := _differences(before, now):
+                yield found
+            before = now
+            due = max(started + self._poll_s, time.monotonic() + (time.monotonic() - started) * _POLL_SHARE)
+            while (left_s := due - time.monotonic()) > 0:
+                if stop.wait(min(left_s, _TICK_S)):
+                    return
+                yield Changes()
+
+    def _look(self) -> ScanResult | None:
+        try:
+            return scan(self._root, self._rules)
+        except HindbrainError:
+            return None
+
+
+class _Batch:
+    """Gathers changes until they cease for a moment."""
+
+    def __init__(self, quiet_s: float) -> None:
+        self._quiet_s = quiet_s
+        self._changes = Changes()
+        self._first = self._last = self._told = time.monotonic()
+
+    def add(self, changes: Changes) -> None:
+        if not changes:
+            return
+        self._last = time.monotonic()
+        if not self._changes:
+            self._first = self._last
+        self._changes |= changes
+
+    def ready(self, now: float) -> Changes | None:
+        """What is to be told now; None when it is better to wait."""
+        if not self._changes:
+            if now - self._told < _TICK_S:
+                return None
+        elif now - self._last < self._quiet_s and now - self._first < self._longest_s():
+            return None
+        ready, self._changes, self._told = self._changes, Changes(), now
+        return ready
+
+    def _longest_s(self) -> float:
+        many = self._changes.rescan or len(self._changes.paths) > _MANY
+        return max(_HOLD_MANY_S if many else _HOLD_S, self._quiet_s)
+
+
+def _differences(before: ScanResult | None, now: ScanResult | None) -> Changes:
+    if before is None or now is None:
+        return Changes(rescan=before is not now)
+    old = {file.path: file.stamp for file in before.files}
+    new = {file.path: file.stamp for file in now.files}
+    paths = frozenset(path for path, stamp in new.items() if old.get(path) != stamp)
+    others = [(look.skipped, look.excluded, look.suspicious) for look in (before, now)]
+    return Changes(paths, rescan=others[0] != others[1] or not old.keys() <= new.keys())
+
+
+def _native_events(top: str, stop: Event) -> Generator[list[FileEvent], None, None]:
+    from watchfiles import watch  # 100 ms to import
+
+    # No filter of theirs: events that it drops would keep it silent while a batch waits to be told. And never
+    # `ignore_permission_denied`: it hides as well that the watch limit was reached.
+    reports = watch(
+        top, watch_filter=None, debounce=2 * _STEP_MS, step=_STEP_MS, rust_timeout=2 * _STEP_MS,
+        yield_on_timeout=True, stop_event=stop, force_polling=False, ignore_permission_denied=False,
+    )  # fmt: skip
+    for report in reports:
+        yield [FileEvent(_KINDS[int(kind)], path) for kind, path in report]
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _silent_system(root: Path) -> str | None:
+    """The kind of file system the vault is on, when it is one that keeps changes to itself. Linux only."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text("utf-8", errors="replace").splitlines()
+        device = root.stat().st_dev
+    except OSError:
+        return None
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    for line in lines:
+        mount, _, source = line.partition(" - ")
+        if mount.split(" ")[2:3] == [wanted] and source.split(" ")[0] in _SILENT_SYSTEMS:
+            return source.split(" ")[0]
+    return None

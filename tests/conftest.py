@@ -1,0 +1,105 @@
+"""Fixtures for whoever needs a vault and an index: real files, an own state folder, a clock that stands."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hindbrain.app import App, build_app
+from hindbrain.base.clock import FakeClock
+from hindbrain.base.config import load_config
+from hindbrain.models.embedder import Embedder
+from hindbrain.models.fake import FakeEmbedder
+from workbench import NOW, Bench, MakeBench, Vault
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    return Vault(root)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(NOW)
+
+
+@pytest.fixture
+def embedder() -> FakeEmbedder:
+    return FakeEmbedder()
+
+
+@pytest.fixture
+def make_app(tmp_path: Path, clock: FakeClock) -> Callable[..., App]:
+    """Build an `App` with an own state folder; `settings` as in the environment, with dots as underscores."""
+
+    def make(root: Path, *, warm: bool = False, **settings: str) -> App:
+        environ = {f"HINDBRAIN_{name.upper()}": value for name, value in settings.items()}
+        environ.setdefault("HINDBRAIN_STATE_FOLDER", str(tmp_path / "state"))
+        environ.setdefault("HINDBRAIN_EMBEDDING_PROVIDER", "builtin")
+        config = load_config(environ, tmp_path / "no-config.toml")
+        return build_app(config, root, clock=clock, warm=warm)
+
+    return make
+
+
+@pytest.fixture
+def make_bench(vault: Vault, make_app: Callable[..., App]) -> MakeBench:
+    def make(embedder: Embedder | None = None, **settings: str) -> Bench:
+        return Bench(vault, make_app(vault.root, **settings), embedder)
+
+    return make
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    """With the built-in embedder, as most people have it."""
+    from hindbrain.models.static import load_static
+
+    return make_bench(load_static())
+
+
+@pytest.fixture
+def remote(make_bench: MakeBench, embedder: FakeEmbedder) -> Bench:
+    """With an embedder that is called over a network, or so it looks."""
+    return make_bench(embedder)
+
+
+@pytest.fixture
+def plain(make_bench: MakeBench) -> Bench:
+    """Without an embedder."""
+    return make_bench(None)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of test data, from HINDBRAIN_DATA or beside the project."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("HINDBRAIN_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no test data in {str(folder)!r}; set HINDBRAIN_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def unpacked(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+    """Unpack a data set by name, once a session; what is in it is read-only by agreement."""
+    known: dict[str, Path] = {}
+
+    def unpack(name: str) -> Path:
+        if name not in known:
+            archive = shared_data / f"{name}.tar.gz"
+            if not archive.exists():
+                pytest.skip(f"the test data {archive.name} is not there")
+            folder = tmp_path_factory.mktemp(name)
+            with tarfile.open(archive) as file:
+                file.extractall(folder, filter="data")
+            known[name] = folder
+        return known[name]
+
+    yield unpack

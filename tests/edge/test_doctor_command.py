@@ -1,0 +1,134 @@
+"""`hindbrain doctor`: it sees what is wrong, mends the index, and changes no note."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_runs import Cli
+from damage import DAMAGES, index_file
+
+from hindbrain.vault.lock import FileLock
+from workbench import Vault
+
+
+def _bytes_of(root: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in sorted(root.rglob("*")) if file.is_file()}
+
+
+def _answer(cli: Cli) -> list[tuple[str, str]]:
+    return [(hit["path"], hit["text"]) for hit in cli("search", "plan for tea", "--json").data["hits"]]
+
+
+def _states(cli: Cli, *options: str) -> dict[str, str]:
+    return {found["name"]: found["state"] for found in cli("doctor", "--json", *options).data["findings"]}
+
+
+def test_a_healthy_vault_is_healthy(cli: Cli, indexed: Vault) -> None:
+    ran = cli("doctor", "--json")
+    assert ran.code == 0
+    assert set(_states(cli).values()) == {"ok"}
+    assert cli("doctor").out.count("\n") == len(ran.data["findings"])
+
+
+@pytest.mark.promise("P30", "P6", "P29")
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_every_damage_is_seen_and_mended(cli: Cli, indexed: Vault, kind: str) -> None:
+    path, before, answer = index_file(cli), _bytes_of(indexed.root), _answer(cli)
+    DAMAGES[kind](path)
+    seen = cli("doctor", "--json")
+    assert any(found["mend"] in ("rebuild", "sync") for found in seen.data["findings"])
+    mended = cli("doctor", "--fix", "--json")
+    assert mended.code == 0 and mended.data["fixed"]
+    assert set(_states(cli).values()) == {"ok"}
+    assert _answer(cli) == answer
+    assert _bytes_of(indexed.root) == before
+
+
+@pytest.mark.promise("P29")
+def test_notes_that_the_index_does_not_know_are_seen(cli: Cli, indexed: Vault) -> None:
+    indexed.write("New.md", "new")
+    (indexed.root / "Tea.md").unlink()
+    assert _states(cli)["drift"] == "doubtful"
+    assert _states(cli, "--fix")["drift"] == "ok"
+
+
+def test_a_vault_without_an_index_gets_one(cli: Cli, notes: Vault) -> None:
+    assert _states(cli)["index"] == "doubtful"
+    assert set(_states(cli, "--fix").values()) == {"ok"}
+
+
+@pytest.mark.promise("P29")
+def test_a_broken_note_is_pointed_out_and_left_alone(cli: Cli, notes: Vault) -> None:
+    notes.write("Broken.md", "---\ntags: [open\n---\ntext\n")
+    notes.write("Blob.md", b"\0\1\2" * 500)
+    before = _bytes_of(notes.root)
+    assert cli("sync").code == 1
+    assert _states(cli, "--fix")["notes"] == "doubtful"
+    assert _bytes_of(notes.root) == before
+
+
+@pytest.mark.promise("P29")
+def test_an_embedder_that_does_not_answer_is_seen(
+    cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_PROVIDER", "openai")
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_MODEL", "nothing-there")
+    assert _states(cli)["embedder"] == "doubtful"
+
+
+@pytest.mark.promise("P29")
+def test_a_watcher_that_died_is_seen(cli: Cli, indexed: Vault) -> None:
+    state = index_file(cli).parent
+    (state / "watch.json").write_text('{"pid": 0, "beat_at": 1, "since": 1, "mode": "events"}')
+    assert _states(cli)["watch"] == "doubtful"
+    assert cli("status", "--json").data["watch"]["alive"] is False
+
+
+@pytest.mark.promise("P29")
+def test_temp_files_of_a_crash_are_seen(cli: Cli, indexed: Vault) -> None:
+    indexed.write("Projects/.hindbrain-tmp-0011223344556677", "half")
+    assert _states(cli)["leftovers"] == "doubtful"
+
+
+def test_a_state_folder_in_a_synced_place_is_doubtful(
+    cli: Cli, notes: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_STATE_FOLDER", str(tmp_path / "Dropbox" / "state"))
+    assert _states(cli)["state folder"] == "doubtful"
+
+
+def test_what_was_opened_is_known_to_a_new_index(cli: Cli, indexed: Vault) -> None:
+    import apsw
+
+    assert cli("init").code == 0
+    assert cli("read", "Tea").code == 0
+    path = index_file(cli)
+    DAMAGES["garbage"](path)
+    assert cli("doctor", "--fix").code == 0
+    db = apsw.Connection(str(index_file(cli)))
+    assert db.execute("SELECT path FROM access_log").fetchall() == [("Tea.md",)]
+    db.close()
+
+
+def test_another_sync_under_way_is_busy_and_no_damage(
+    cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hindbrain.index import sync
+
+    lock = FileLock(index_file(cli).parent / "index.lock")
+    plain = sync.Syncer.__init__
+    monkeypatch.setattr(
+        sync.Syncer,
+        "__init__",
+        lambda self, *args, **named: plain(self, *args, **named | {"lock_timeout_s": 0.0}),
+    )
+    with lock.held(1):
+        ran = cli("sync", "--json")
+        assert (ran.code, ran.error) == (1, "busy")
+        assert cli("search", "tea", "--json").data["hits"]
+        read = cli("read", "Tea")
+        assert read.code == 0 and "brewed" in read.out
+        assert "busy" in read.err
+    assert cli("sync").code == 0

@@ -1,0 +1,46 @@
+"""Single signals and the confidence that is made of them."""
+
+from datetime import date
+
+import pytest
+
+from hindbrain.index.store import NoteInfo
+from hindbrain.search.dates import DateWindow
+from hindbrain.search.profiles import Candidate
+from hindbrain.search.signals import confidence, in_windows, overlap_of
+
+
+def note(day: str) -> NoteInfo:
+    return NoteInfo(1, "a.md", "a", "", "", "", "", day, None, 0, 1, 1)
+
+
+def window(start: str, end: str, *, exact: bool = True) -> DateWindow:
+    return DateWindow(date.fromisoformat(start), date.fromisoformat(end), "in May", (0, 6), exact)
+
+
+def test_a_date_inside_an_exact_window_counts_wholly_and_in_a_guessed_one_half() -> None:
+    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01")]) == 1.0
+    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01", exact=False)]) == 0.5
+
+
+def test_the_end_of_a_window_is_outside_it() -> None:
+    assert in_windows(note("2026-06-01"), [window("2026-05-01", "2026-06-01")]) == 0.0
+
+
+def test_a_note_without_a_date_and_a_query_without_a_window_count_nothing() -> None:
+    assert in_windows(note(""), [window("2026-05-01", "2026-06-01")]) == 0.0
+    assert in_windows(note("2026-05-01"), []) == 0.0
+
+
+def test_overlap_is_jaccard_with_a_bonus_for_the_whole_phrase() -> None:
+    assert overlap_of("solar panels", "panels for the roof") == pytest.approx(1 / 5)
+    assert overlap_of("solar panels", "cheap Solar Panels") == pytest.approx(2 / 3 + 0.2)
+    assert overlap_of("solar panels", "solar panels") == 1.0
+    assert overlap_of("  ", "solar panels") == 0.0
+
+
+def test_confidence_lies_between_0_and_1_and_grows_with_what_is_shared() -> None:
+    nothing = confidence(Candidate(1, 1), 0.0)
+    words = confidence(Candidate(1, 1), 1.0)
+    both = confidence(Candidate(1, 1, semantic=0.9, pieces=0.9), 1.0)
+    assert 0 < nothing < words < both < 1

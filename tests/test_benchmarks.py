@@ -1,0 +1,291 @@
+"""The benchmarks run on tiny made-up data, and their arithmetic is right."""
+
+import json
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# `benchmarks` is no part of the installed package.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import cold, frame, latency, locomo, longmemeval, metrics, scifact, summary, sync, wikilinks
+from benchmarks.scale import endless
+
+
+def turn(number: str, speaker: str, text: str, **more: str) -> dict[str, str]:
+    return {"dia_id": number, "speaker": speaker, "text": text, **more}
+
+
+LOCOMO = [
+    {
+        "conversation": {
+            "speaker_a": "Ann",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                turn("D1:1", "Ann", "Hello Ben, how are you?"),
+                turn("D1:2", "Ben", "I bought a red kayak yesterday.", blip_caption="a kayak on a car"),
+            ],
+            "session_2_date_time": "12:09 am on 13 September, 2023",
+            "session_2": [turn("D2:1", "Ann", "My sister opened\n\na bakery in Porto.")],
+        },
+        "qa": [
+            {"question": "What did Ben buy?", "evidence": ["D1:2"], "category": 4},
+            {"question": "Who opened a bakery?", "evidence": ["D:2:1; D1:2", "D9:9"], "category": 1},
+            {"question": "What is the meaning of life?", "evidence": [], "category": 3},
+        ],
+    }
+]
+
+
+def session(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}, {"role": "assistant", "content": "Noted.\n\nAnything else?"}]
+
+
+def dated(id_: str, date: str) -> dict[str, str]:
+    return {"id": id_, "date": date}
+
+
+LONGMEMEVAL = {
+    "pool": {
+        "a": session("I painted my bedroom gray."),
+        "b": session("My dog Rex likes to swim."),
+        "c": session("The train to Lyon was late."),
+    },
+    "questions": [
+        {
+            "type": "single-session-user", "abstention": False, "question": "What color is my bedroom?",
+            "question_date": "2023/05/30 (Tue) 22:42", "gold_session_ids": ["a"],
+            "sessions": [dated("a", "2023/05/20 (Sat) 07:46"), dated("b", "2023/05/21 (Sun) 02:06")],
+        },
+        {
+            "type": "multi-session", "abstention": False,
+            "question": "What does my dog like? Which train was late?",
+            "question_date": "2023/06/01 (Thu) 10:00", "gold_session_ids": ["b", "c"],
+            "sessions": [dated("b", "2023/05/22 (Mon) 02:06"), dated("c", "2023/05/23 (Tue) 02:06")],
+        },
+        {
+            "type": "multi-session", "abstention": True, "question": "What is my cat called?",
+            "question_date": "2023/06/01 (Thu) 10:00", "gold_session_ids": ["b"], "sessions": [],
+        },
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder of data as the benchmarks expect it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "locomo_tiny.json").write_text(json.dumps(LOCOMO), encoding="utf-8")
+    (folder / "longmemeval_tiny.json").write_text(json.dumps(LONGMEMEVAL), encoding="utf-8")
+    _write_scifact(folder / "ir_scifact" / "scifact")
+    with tarfile.open(folder / "vault_tiny.tar.gz", "w:gz") as archive:
+        archive.add(_write_vault(tmp_path / "tiny"), "tiny")
+    corpus = folder / "md_mdn"
+    corpus.mkdir()
+    for at in range(12):
+        (corpus / f"n{at}.md").write_text(CORPUS_NOTE.format(at=at), encoding="utf-8")
+    return folder
+
+
+CORPUS_NOTE = """---
+title: Topic number{at}
+---
+
+Browsers render documents with stylesheets, scripts, fonts, images, workers, promises and timers number{at}.
+
+The browser fetches resources, parses markup, computes styles, paints layers, dispatches events.
+"""
+
+
+def _write_scifact(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    documents = [
+        {"_id": "10", "title": "Zinc and colds", "text": "Zinc shortens the common cold in adults."},
+        {"_id": "11", "title": "Bees", "text": "Bees dance to tell where food is."},
+    ]
+    lines = "\n".join(json.dumps(document) for document in documents)
+    (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
+    query = {"_id": "1", "text": "Zinc makes colds shorter."}
+    (folder / "queries.jsonl").write_text(json.dumps(query), encoding="utf-8")
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n1\t10\t1\n1\t11\t0\n", encoding="utf-8")
+
+
+def _write_vault(folder: Path) -> Path:
+    folder.mkdir()
+    notes = {
+        "Bread.md": "Flour, water and salt become dough; the baker works it by hand.\n",
+        "Sailing.md": "---\naliases: [boats]\n---\nWind in the sails, a keel below.\n",
+        "Log.md": "- The baker works flour into dough as [[bread|they say]] in the morning.\n- [[Bread]]\n"
+        "- `[[Bread]]` is code for the flour and dough of the baker\n",
+    }
+    for name, text in notes.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def run(benchmark: frame.Benchmark, data: Path, tmp_path: Path, *more: str) -> dict[str, Any]:
+    target = tmp_path / f"{benchmark.name}.json"
+    assert frame.main(benchmark, ["--data", str(data), "--json", str(target), *more]) == 0
+    result: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+    return result
+
+
+def test_locomo_finds_the_turns_and_leaves_out_questions_without_evidence(data: Path, tmp_path: Path):
+    result = run(locomo.BENCHMARK, data, tmp_path)
+    assert result["data"]["questions"] == 2
+    assert set(result["baselines"]) == {"bm25", "dense", "rrf"}
+    for figures in (result["metrics"], *result["baselines"].values()):
+        assert figures["turn.cat4.fraction@5"] == 100
+        assert figures["session.any@5"] == 100
+        assert {"turn.mrr", "tokens250.fraction", "turn.cat1.fraction@10", "session.any@10"} <= set(figures)
+
+
+def test_locomo_writes_one_paragraph_a_turn_under_the_day_of_the_session():
+    talk = locomo.read_conversation(LOCOMO[0])
+    assert talk.notes["s0001.md"].startswith("---\ndate: 2023-05-08\n---\n\n**Ann:** Hello")
+    assert talk.turns["s0001.md", 7] == "D1:2"
+    assert talk.notes["s0001.md"].split("\n")[6].endswith("[shares: a kayak on a car]")
+    assert "**Ann:** My sister opened a bakery in Porto." in talk.notes["s0002.md"]
+
+
+def test_malformed_evidence_is_read_as_far_as_it_goes():
+    known = frozenset({"D1:3", "D2:4", "D11:26"})
+    assert locomo.evidence(["D1:3; D2:4", "D:11:26", "D9:9", "D"], known) == known
+
+
+def test_longmemeval_asks_alone_and_pooled_and_leaves_out_abstentions(data: Path, tmp_path: Path):
+    result = run(longmemeval.BENCHMARK, data, tmp_path)
+    assert result["data"]["questions"] == 2
+    for figures in (result["metrics"], *result["baselines"].values()):
+        assert figures["all@5"] == figures["pooled.all@5"] == 100
+        assert figures["multi-session.any@5"] == 100
+
+
+def test_a_pooled_session_has_the_date_it_has_where_it_is_gold():
+    questions = longmemeval.read_questions(LONGMEMEVAL)[1]
+    assert longmemeval.pooled_dates(questions)["b"].startswith("2023/05/22")
+
+
+def test_scifact_is_read_from_an_unpacked_folder(data: Path, tmp_path: Path):
+    result = run(scifact.BENCHMARK, data, tmp_path)
+    assert result["metrics"]["ndcg@10"] == 1.0
+    assert result["metrics"]["recall@10"] == 100
+
+
+def test_wikilinks_hides_links_with_words_around_them(data: Path, tmp_path: Path):
+    result = run(wikilinks.BENCHMARK, data, tmp_path)
+    assert result["data"]["questions"] == 1  # a bare link gives nothing to go by, and one in code is none
+    assert result["metrics"]["tiny.recall@10"] == 100
+
+
+def test_a_hidden_link_leaves_no_trace_in_its_query():
+    names = wikilinks.link_names({"a/Bread.md": ("loaf",), "Sea.md": ()})
+    text = "- [ ] We bake [[Bread]] or a [[loaf|fine loaf]] by the [[Sea|sea side]] ([map](x.md)) ![[Bread]]"
+    assert wikilinks.without_link(text, "a/Bread.md", names) == "We bake or a by the sea side (map)"
+
+
+def test_a_name_that_two_notes_share_leads_nowhere():
+    names = wikilinks.link_names({"a/X.md": (), "b/X.md": (), "Y.md": ("x",)})
+    assert "x" not in names or names["x"] == "Y.md"
+    assert names["a/x"] == "a/X.md"
+
+
+def test_latency_measures_all_ways_at_each_size(data: Path, tmp_path: Path):
+    result = run(latency.BENCHMARK, data, tmp_path, "--sizes", "20,60", "--limit", "8")
+    figures = result["metrics"]
+    assert figures["60.passages"] >= 60  # more than the corpus holds: some notes were repeated
+    assert figures["20.vector.recall@10"] == 1.0
+    assert {
+        "20.bare.p50_ms",
+        "60.hybrid.p95_ms",
+        "60.keyword.p50_ms",
+        "60.long.ratio",
+        "growth.20-60",
+    } <= set(figures)
+
+
+def test_repeated_notes_differ_from_their_originals():
+    notes = [("a.md", "---\ntitle: A\n---\n" + "alpha beta gamma delta " * 50)]
+    stream = endless(notes)
+    first, second = next(stream), next(stream)
+    assert first == notes[0]
+    assert second[0] == "copy1/a.md"
+    assert second[1].startswith("---\ntitle: A\n---")
+    assert second[1] != first[1]
+
+
+@pytest.mark.parametrize("benchmark_", [locomo, longmemeval, scifact, wikilinks, latency, sync])
+def test_without_data_a_benchmark_is_skipped_and_says_so(
+    benchmark_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    result = run(benchmark_.BENCHMARK, tmp_path / "nothing-here", tmp_path)
+    assert result["metrics"] == {}
+    assert "skipped" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_sync_measures_everything_on_a_copy(data: Path, tmp_path: Path):
+    before = (data / "md_mdn" / "n0.md").read_bytes()
+    figures = run(sync.BENCHMARK, data, tmp_path)["metrics"]
+    assert figures["files"] == 12
+    assert figures["keyword_during_vectors"] == 1.0
+    assert figures["save_to_findable_s"] > 0
+    assert (data / "md_mdn" / "n0.md").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_cold_compares_commands_with_a_bare_interpreter(data: Path, tmp_path: Path):
+    figures = run(cold.BENCHMARK, data, tmp_path)["metrics"]
+    assert figures["demo.hybrid.ratio"] > 1
+
+
+def test_pictures_are_drawn_from_what_was_written(data: Path, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "scifact.png"
+    run(scifact.BENCHMARK, data, tmp_path, "--plot", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_judging_counts_gold_by_hit():
+    figures = metrics.judge([{"x"}, {"a", "y"}, set(), {"b"}], {"a", "b"}, (1, 2, 5))
+    assert (figures["fraction@1"], figures["fraction@2"], figures["fraction@5"]) == (0.0, 0.5, 1.0)
+    assert (figures["any@2"], figures["all@2"], figures["all@5"]) == (1.0, 0.0, 1.0)
+    assert figures["mrr"] == 0.5
+
+
+def test_the_same_gold_twice_counts_once():
+    assert metrics.judge([{"a"}, {"a"}], {"a", "b"}, (5,))["fraction@5"] == 0.5
+
+
+def test_ndcg_is_one_for_the_best_order_and_falls_with_the_place():
+    gains = {"a": 1.0, "b": 1.0}
+    assert metrics.ndcg(["b", "a", "c"], gains, 10) == 1.0
+    assert 0 < metrics.ndcg(["c", "a"], gains, 10) < 1
+    assert metrics.ndcg(["c"] * 10 + ["a"], gains, 10) == 0.0
+
+
+def test_a_budget_ends_with_the_hit_that_would_exceed_it():
+    hits = [(100, {"a"}), (150, {"b"}), (1, {"c"})]
+    assert metrics.within_budget(hits, {"a", "b", "c"}, 249) == pytest.approx(1 / 3)
+    assert metrics.within_budget(hits, {"a", "b", "c"}, 251) == 1.0
+
+
+def test_the_summary_replaces_only_what_stands_between_its_marks(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{summary.BEGIN}\nold\n{summary.END}\nafter\n", encoding="utf-8")
+    assert summary.put_into(page, "new")
+    assert page.read_text(encoding="utf-8") == f"before\n{summary.BEGIN}\nnew\n{summary.END}\nafter\n"
+    assert not summary.put_into(tmp_path / "other.md", "new")
+
+
+def test_the_summary_shows_our_figure_beside_the_others():
+    result = {
+        "metrics": {"ndcg@10": 0.71},
+        "baselines": {"bm25": {"ndcg@10": 0.65}, "dense": {}, "rrf": {}},
+        "machine": {"cores": 2},
+    }
+    assert "| SciFact, nDCG@10 | **0.710** | 0.650 |  |  | ≥ .70 |" in summary.markdown({"scifact": result})

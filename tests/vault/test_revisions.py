@@ -1,0 +1,138 @@
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hindbrain.base.clock import FakeClock
+from hindbrain.base.errors import NoteChanged, NotFound, VaultError
+from hindbrain.vault.hashing import content_hash
+from hindbrain.vault.write import VaultWriter
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def writer(tmp_path, clock):
+    (tmp_path / "vault").mkdir()
+    with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+        yield writer
+
+
+def test_history_is_newest_first_and_can_be_asked_for_one_note(writer):
+    first = writer.create_note("a.md", b"1")
+    writer.create_note("b.md", b"2")
+    third = writer.replace_note("a.md", b"3", expected_hash=first.hash)
+    assert [each.path for each in writer.history()] == ["a.md", "b.md", "a.md"]
+    assert [each.id for each in writer.history("a.md")] == [third.revision_id, first.revision_id]
+    assert [(each.op, each.before_hash, each.size) for each in writer.history(limit=1)] == [
+        ("replace", content_hash(b"1"), 1)
+    ]
+
+
+def test_undo_refuses_when_the_note_changed_since_and_force_keeps_the_present_text(writer, tmp_path):
+    created = writer.create_note("a.md", b"one")
+    writer.replace_note("a.md", b"two", expected_hash=created.hash)
+    (tmp_path / "vault" / "a.md").write_bytes(b"typed by a person")
+    with pytest.raises(NoteChanged) as raised:
+        writer.undo()
+    assert raised.value.current_hash == content_hash(b"typed by a person")
+    undone = writer.undo(force=True)
+    assert (tmp_path / "vault" / "a.md").read_bytes() == b"one"
+    writer.undo(undone.revision_id)
+    assert (tmp_path / "vault" / "a.md").read_bytes() == b"typed by a person"
+
+
+def test_undoing_an_undo_does_it_again(writer, tmp_path):
+    created = writer.create_note("a.md", b"one")
+    writer.replace_note("a.md", b"two", expected_hash=created.hash)
+    writer.undo()
+    writer.undo()
+    assert (tmp_path / "vault" / "a.md").read_bytes() == b"two"
+
+
+def test_undo_of_nothing_or_of_an_unknown_id_is_not_found(writer):
+    with pytest.raises(NotFound):
+        writer.undo()
+    with pytest.raises(NotFound):
+        writer.undo("20260101-000000-00000000")
+
+
+def test_a_torn_last_line_of_the_log_is_passed_over(writer, tmp_path):
+    writer.create_note("a.md", b"one")
+    log = tmp_path / "state" / "revisions" / "log.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"id":"2026')
+    writer.create_note("b.md", b"two")
+    assert [each.path for each in writer.history()] == ["b.md", "a.md"]
+
+
+def test_a_damaged_revision_is_refused_and_the_note_left_alone(writer, tmp_path):
+    created = writer.create_note("a.md", b"one")
+    writer.replace_note("a.md", b"two", expected_hash=created.hash)
+    (tmp_path / "state" / "revisions" / "blobs" / content_hash(b"one")).write_bytes(b"rot")
+    with pytest.raises(VaultError):
+        writer.undo()
+    assert (tmp_path / "vault" / "a.md").read_bytes() == b"two"
+
+
+def test_prune_forgets_old_revisions_and_keeps_what_newer_ones_need(writer, clock):
+    first = writer.create_note("a.md", b"one")
+    second = writer.replace_note("a.md", b"two", expected_hash=first.hash)
+    clock.advance(20 * DAY_S)
+    third = writer.replace_note("a.md", b"three", expected_hash=second.hash)
+    clock.advance(20 * DAY_S)
+    assert writer.prune(older_than_days=30) == 2
+    assert [each.id for each in writer.history()] == [third.revision_id]
+    assert writer.kept(content_hash(b"one")) is None
+    assert writer.kept(content_hash(b"two")) == b"two"
+    assert writer.undo().hash == content_hash(b"two")
+
+
+PATHS = st.sampled_from(["a.md", "b.md", "folder/c.md"])
+STEPS = st.lists(
+    st.tuples(PATHS, st.sampled_from(["write", "append", "delete"]), st.binary(max_size=40)),
+    min_size=1,
+    max_size=8,
+)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+
+
+def step(writer: VaultWriter, root: Path, path: str, op: str, data: bytes) -> str:
+    """One change; returns its revision, or "" when nothing changed."""
+    there = root / path
+    current = content_hash(there.read_bytes()) if there.exists() else ""
+    if op == "append":
+        return writer.append_note(path, data).revision_id
+    if op == "write":
+        return writer.replace_note(path, data, expected_hash=current).revision_id
+    return writer.delete_note(path, expected_hash=current).revision_id if current else ""
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS)
+def test_undoing_all_changes_backwards_passes_through_every_earlier_vault(steps):
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        root = Path(folder) / "vault"
+        root.mkdir()
+        with VaultWriter(root, Path(folder) / "state", FakeClock()) as writer:
+            done = []
+            for path, op, data in steps:
+                before = contents(root)
+                revision = step(writer, root, path, op, data)
+                if revision:
+                    done.append((revision, before))
+            for revision, before in reversed(done):
+                writer.undo(revision)
+                assert contents(root) == before
