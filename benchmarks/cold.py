@@ -125,8 +125,8 @@ def draw(result: dict[str, Any], axes: Any) -> None:
         "help": "--help",
         "demo.keyword": "search --keyword,\nsample vault",
         "demo.hybrid": "search,\nsample vault",
-        "mdn.keyword": "search --keyword,\n14,593 notes",
-        "mdn.hybrid": "search,\n14,593 notes",
+        "mdn.keyword": "search --keyword,\nmd_mdn",
+        "mdn.hybrid": "search,\nmd_mdn",
     }
     present = [name for name in named if f"{name}.ratio" in figures]
     items = []

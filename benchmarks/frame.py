@@ -213,7 +213,7 @@ def compared(
 def shown(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.4f}" if abs(value) < 1 else f"{value:.1f}" if abs(value) < 1_000 else f"{value:,.0f}"
+    return f"{value:.4f}" if 0 < abs(value) < 1 else f"{value:.1f}" if abs(value) < 1_000 else f"{value:,.0f}"
 
 
 def split_rows(figures: dict[str, Figures]) -> tuple[Figures, dict[str, Figures]]:

@@ -155,7 +155,7 @@ def query_vector(app: App, text: str) -> Floats:
     assert app.embedder is not None
     total = app.store.sizes()[0]
     terms = look_up(app.store, understand_terms(text), total)
-    return embed_query(app.embedder, text, {term.text: idf(term.count, total) for term in terms}).vector
+    return embed_query(app.embedder, text, {term.text: idf(term.held, total) for term in terms}).vector
 
 
 _PROFILES = {"ours": "default", "rrf": "rrf"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,15 +71,15 @@ def _state_of(state: Path, root: Path) -> Path:
     return own
 
 
-@dataclass(frozen=True)
 class App:
     """One vault, opened. Parts are made at first use, so a keyword search never loads an embedder."""
 
-    config: Config
-    root: Path
-    state: Path
-    clock: Clock
-    warm: bool
+    def __init__(self, config: Config, root: Path, state: Path, clock: Clock, warm: bool) -> None:
+        self.config = config
+        self.root = root
+        self.state = state
+        self.clock = clock
+        self.warm = warm
 
     def search(self, query: SearchQuery) -> SearchResult:
         return self.engine.search(query)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import apsw
 import pytest
-from index_faults import NEVER, Strikes, Struck, copy_index, failing, interrupt, kill
 from killer import run_forked
 
 from hindbrain.base.errors import HindbrainError, IndexFault
 from hindbrain.models.fake import FakeEmbedder
+from index_faults import NEVER, Strikes, Struck, copy_index, failing, interrupt, kill
 from index_oracle import assert_equals_vault, assert_sound, meaning, vault_content
 from workbench import NOW, Bench, MakeBench
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills and limit
 def half_way(make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A vault that was synced once and then changed in every way."""
     monkeypatch.setattr("hindbrain.index.sync._BATCH_NOTES", 2)
-    monkeypatch.setattr("hindbrain.index.embed._BATCH", 3)
+    monkeypatch.setattr("hindbrain.index.embed._REMOTE_BATCH", 3)
     bench = make_bench(FakeEmbedder(16))
     write = bench.vault.write
     for i in range(6):

@@ -294,12 +294,12 @@ def test_a_value_that_no_text_can_hold_harms_nobody(plain: Bench, value: str) ->
 
 
 @pytest.mark.promise("P14")
-def test_a_note_that_breaks_our_parser_affects_only_itself(
+def test_a_note_that_breaks_our_code_affects_only_itself(
     plain: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hindbrain.index import sync
+    from hindbrain.index import reading
 
-    real = sync.make_record
+    real = reading.make_record
 
     def fragile(path: str, *rest: object) -> object:
         if path == "b.md":
@@ -308,7 +308,7 @@ def test_a_note_that_breaks_our_parser_affects_only_itself(
 
     for name in "abc":
         plain.vault.write(f"{name}.md", f"zebras {name}\n")
-    monkeypatch.setattr(sync, "make_record", fragile)
+    monkeypatch.setattr(reading, "make_record", fragile)
     report = plain.sync()
     assert [(item.path, item.code) for item in report.failed] == [("b.md", "internal")]
     assert sorted(plain.paths("zebras")) == ["a.md", "c.md"]
@@ -375,7 +375,7 @@ def test_going_back_to_the_first_embedder_asks_it_nothing(make_bench: MakeBench)
 def test_an_embedder_that_fails_midway_costs_no_text(
     remote: Bench, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    monkeypatch.setattr("hindbrain.index.embed._BATCH", 2)
+    monkeypatch.setattr("hindbrain.index.embed._REMOTE_BATCH", 2)
     for i in range(5):
         remote.vault.write(f"n{i}.md", f"zebra number {i}\n")
     embed = embedder.embed_documents

@@ -19,14 +19,14 @@ _SPANS = st.lists(st.tuples(st.integers(4, 60), st.integers(1, 6)), max_size=8).
 _NEAR = 1e-4  # float32 beside float64
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_TERMS)
 def test_every_passage_has_the_same_score_both_ways(terms: list[Term]) -> None:
     ids = list(range(1, 420))
     assert ArrayScores(terms).of(ids) == approx(PlainScores(terms).of(ids), rel=_NEAR, abs=_NEAR)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_TERMS, st.integers(0, 40), st.none() | _SPANS.map(Keep))
 def test_the_best_have_the_same_scores_both_ways(terms: list[Term], limit: int, keep: Keep | None) -> None:
     plain = PlainScores(terms).best(limit, keep)

@@ -196,9 +196,7 @@ def test_a_query_that_is_a_notes_name_asks_no_remote_embedder(remote: Bench, emb
     assert embedder.queries() == ["what keeps the house warm"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a whole name weighs 0.3, the words weigh 1.0"
-)
+@pytest.mark.xfail(strict=True, reason="a whole name weighs 0.3, the words weigh 1.0")
 @pytest.mark.parametrize("query", ["solar panels", "Sunlight Catchers"])
 def test_a_query_that_is_a_notes_name_or_alias_puts_that_note_first(bench: Bench, query: str) -> None:
     bench.vault.write("Solar Panels.md", "---\naliases: [Sunlight Catchers]\n---\nOn the roof since May.\n")
@@ -264,7 +262,7 @@ def test_vectors_that_are_pending_are_told(
     make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch, warm: bool
 ) -> None:
     bench = make_bench(FakeEmbedder(32))
-    monkeypatch.setattr("hindbrain.index.embed._BATCH", 2)
+    monkeypatch.setattr("hindbrain.index.embed._REMOTE_BATCH", 2)
     for i in range(4):
         bench.vault.write(f"n{i}.md", f"zebra number {i}\n")
     bench.sync()

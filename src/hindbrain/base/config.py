@@ -1,14 +1,13 @@
 """The settings: one table, read from one TOML file and the environment. Nothing else reads either.
 
 Order: environment (HINDBRAIN_ and the name in capitals, dots as underscores), then the file, then the
-default. A vault holds no settings: what a sync tool or an agent can write must not decide where notes are sent.
+default. A vault holds no settings: what a sync tool or an agent can write must not decide where notes go.
 """
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from hindbrain.base.errors import ConfigError
 
@@ -23,8 +22,7 @@ _KEY_NAMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One row of the table."""
 
     name: str
@@ -73,8 +71,7 @@ SETTINGS = (
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """The values in force. `sources` says where each comes from: default, file or environment."""
 
     values: Mapping[str, Value]

@@ -17,6 +17,7 @@ from hindbrain.index.writer import IndexWriter, Pending
 from hindbrain.models.embedder import Embedder, PieceEmbedder
 
 _BATCH = 2_048
+_REMOTE_BATCH = 256  # what a slow service does is kept early, and an interruption loses little
 _PARALLEL_FROM = 20_000  # passages
 VectorRow: TypeAlias = tuple[int, bytes, bytes]  # passage id, codes, pieces
 
@@ -45,23 +46,18 @@ def embed_pending(writer: IndexWriter, embedder: Embedder, now_ns: int, listener
 
 
 def _embedded(writer: IndexWriter, embedder: Embedder, total: int, now_ns: int) -> Iterator[list[VectorRow]]:
-    batches = (
-        ([item.passage_id for item in batch], _texts(writer, batch)) for batch in writer.pending(_BATCH)
-    )
     if isinstance(embedder, PieceEmbedder):
-        jobs = ((embedder, ids, texts) for ids, texts in batches)
-        return (
-            on_all_cores(rows_from_pieces, jobs)
-            if total >= _PARALLEL_FROM
-            else starmap(rows_from_pieces, jobs)
-        )
-    return (
-        [
-            (id_, codes, b"")
-            for id_, codes in zip(ids, _through_cache(writer, embedder, texts, now_ns), strict=True)
-        ]
-        for ids, texts in batches
-    )
+        for_each = on_all_cores if total >= _PARALLEL_FROM else starmap
+        jobs = ((embedder, _ids(batch), _texts(writer, batch)) for batch in writer.pending(_BATCH))
+        yield from for_each(rows_from_pieces, jobs)
+        return
+    for batch in writer.pending(_REMOTE_BATCH):
+        codes = _through_cache(writer, embedder, _texts(writer, batch), now_ns)
+        yield [(id_, own, b"") for id_, own in zip(_ids(batch), codes, strict=True)]
+
+
+def _ids(batch: Sequence[Pending]) -> list[int]:
+    return [item.passage_id for item in batch]
 
 
 def _adopt(writer: IndexWriter, embedder: Embedder) -> None:

@@ -189,6 +189,9 @@ class Syncer:
                 )
             except HindbrainError as error:
                 failed.append(as_failure(path, error))
+            except OSError as error:
+                unreadable = NoteUnreadable(f"{path!r} can't be read now: {error.strerror or error}")
+                failed.append(as_failure(path, unreadable))
         changed = _write(writer, results, failed)
         return SyncReport(len(paths), indexed=changed, failed=tuple(failed))
 

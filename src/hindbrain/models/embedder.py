@@ -63,6 +63,10 @@ class Embedder(Protocol):
 class PieceEmbedder(Embedder, Protocol):
     """An embedder that sums piece vectors, so that single pieces can be compared and weighted."""
 
+    def keep_ready(self) -> None:
+        """Do now what makes later queries fast: many will come."""
+        ...
+
     def pieces(self, text: str) -> list[int]:
         """The numbers (below 65,536) of the pieces that a text is made of, in order."""
         ...

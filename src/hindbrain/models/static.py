@@ -89,6 +89,10 @@ class StaticEmbedder:
         vector = np.asarray(weights, dtype=np.float32) @ self._rows(pieces)
         return _normalised(vector)
 
+    def keep_ready(self) -> None:
+        """Read the whole table now: for a process that will answer many queries."""
+        _ = self._table
+
     def weigh(self, words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
         """Return the pieces of the words, and the weight of each."""
         pieces: list[int] = []
@@ -135,24 +139,29 @@ class StaticEmbedder:
             return scores
         pieces = np.concatenate(documents)
         # Each distinct piece is compared once. A table of all pieces finds them faster than sorting would.
-        column = np.zeros(len(self._table), dtype=np.int32)
+        column = np.zeros(len(self._stored), dtype=np.int32)
         column[pieces] = 1
         distinct = np.flatnonzero(column)
         column[distinct] = np.arange(len(distinct), dtype=np.int32)
-        similar = self._directions(np.asarray(query)) @ self._directions(distinct).T
+        similar = self._directions(query) @ self._directions(distinct).T
         starts = (np.cumsum(lengths) - lengths)[filled]
         best = np.maximum.reduceat(similar.take(column[pieces], axis=1), starts, axis=1)
         scores[filled] = (share / share.sum()) @ best
         return scores
 
-    def _rows(self, pieces: Sequence[int]) -> Vectors:
+    def _rows(self, pieces: Sequence[int] | NDArray[Any]) -> Vectors:
         import numpy as np
 
+        # One query alone reads the rows it needs from the file; who comes back gets the whole table.
+        if "_table" in self.__dict__:
+            return self._table.take(pieces, axis=0)
         return np.asarray(self._stored[pieces], dtype=np.float32)
 
-    def _directions(self, pieces: NDArray[Any]) -> Vectors:
-        rows = self._table.take(pieces, axis=0)
-        rows *= self._inverse_lengths[pieces, None]
+    def _directions(self, pieces: Sequence[int] | NDArray[Any]) -> Vectors:
+        import numpy as np
+
+        rows = self._rows(pieces)
+        rows /= np.sqrt(np.vecdot(rows, rows))[:, None]
         return rows
 
     @cached_property
@@ -160,12 +169,6 @@ class StaticEmbedder:
         import numpy as np
 
         return np.asarray(self._stored, dtype=np.float32)
-
-    @cached_property
-    def _inverse_lengths(self) -> Vectors:
-        import numpy as np
-
-        return np.asarray(1 / np.linalg.norm(self._table, axis=1), dtype=np.float32)
 
     @cached_property
     def _stored(self) -> NDArray[np.float16]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError
@@ -36,8 +35,7 @@ _DAY_S = 86_400.0
 _EPOCH = date(1970, 1, 1)
 
 
-@dataclass(slots=True)
-class Found:
+class Found(NamedTuple):
     """The candidates of one search, and what is known about them. `passages` and `candidates` go in step."""
 
     understood: Understood
@@ -105,7 +103,13 @@ class CandidateFinder:
     @cached_property
     def _embedder(self) -> Embedder | None:
         # Made at first need: a keyword search does without.
-        return self._make_embedder()
+        embedder = self._make_embedder()
+        if self._warm and embedder is not None:
+            from hindbrain.search.semantic import has_pieces
+
+            if has_pieces(embedder):
+                embedder.keep_ready()
+        return embedder
 
     def _gathered(
         self, ids: Iterable[int], lexical: LexicalScores | None, meaning: QueryMeaning | None,
@@ -172,7 +176,7 @@ class CandidateFinder:
             return None, ()
         if self._view.meta.get("embedder") != self._embedder.name:
             return None, ("vectors_of_another_embedder: keyword search only, until hindbrain sync has run",)
-        weights = {term.text: idf(term.count, total) for term in terms}
+        weights = {term.text: idf(term.held, total) for term in terms}
         try:
             return embed_query(self._embedder, query.text, weights), self._pending(total)
         except EmbedderError as error:

@@ -54,6 +54,12 @@ class SearchEngine:
             synced_at = float(self._view.meta.get("synced_at", 0.0))
         return SearchResult(hits, mode, query.profile, found.notices, synced_at)
 
+    def find(self, query: SearchQuery) -> Found:
+        """The candidates with all their signals, before any is weighed: for tuning and for a closer look."""
+        with self._store.snapshot():
+            self._view.refresh()
+            return self._finder.find(query)
+
     def _hit(self, found: Found, i: int, also: Sequence[int], shares: Shares, score: float) -> Hit:
         info, candidate = found.passages[i], found.candidates[i]
         note = found.notes[info.note_id]

@@ -1,11 +1,10 @@
 """What a search answers with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage found, with the reasons."""
 
     passage: str  # lasting id: 16 hex digits
@@ -34,8 +33,7 @@ class Hit:
         return f"[[{note}#{last}]]" if usable else f"[[{note}]]"
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(NamedTuple):
     """The hits of one search, and how they were found."""
 
     hits: tuple[Hit, ...]

@@ -17,8 +17,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.index.store import IndexStore
 from hindbrain.search.terms import QueryTerms, quoted
@@ -38,13 +37,12 @@ _PLAIN_POSTINGS_COLD = 5_000  # up to here it is faster than loading numpy
 _PHRASE_BONUS = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One word or phrase of the query, and where it stands."""
 
     text: str
     idf: float  # how much it tells, in this vault
-    count: int  # passages that hold it
+    held: int  # by how many passages
     ids: str  # these passages, ascending, comma-separated
 
     def stands_in(self, passage_id: int) -> bool:
@@ -57,8 +55,7 @@ class Term:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalScores:
+class LexicalScores(NamedTuple):
     """The best passages by words, and the means to look up any other."""
 
     terms: tuple[Term, ...]
@@ -93,7 +90,7 @@ def score_passages(terms: Sequence[Term], limit: int, keep: Keep | None = None) 
     """Score every passage that holds a term or stands near one; `keep` leaves out what a filter excludes."""
     terms = tuple(terms)
     limit_of_plain = _PLAIN_POSTINGS if "numpy" in sys.modules else _PLAIN_POSTINGS_COLD
-    if sum(term.count for term in terms) <= limit_of_plain:
+    if sum(term.held for term in terms) <= limit_of_plain:
         scores: Scores = PlainScores(terms)
     else:
         scores = ArrayScores(terms)

@@ -7,7 +7,6 @@ worth.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from hindbrain.base.errors import UsageError
@@ -15,26 +14,67 @@ from hindbrain.base.errors import UsageError
 Shares: TypeAlias = dict[str, float]
 
 
-@dataclass(slots=True)
 class Candidate:
-    """One passage on its way to a hit, with the raw signals. NaN: not known."""
+    """One passage on its way to a hit, with the raw signals. NaN: not known.
 
-    id: int
-    note_id: int
-    lexical: float = 0.0  # neighbourhood BM25, unbounded
-    fields: float = 0.0  # BM25 over file name, title, aliases, tags, headers, ...
-    bm25: float = 0.0  # plain BM25 of the passage alone; only for the profiles that use it
-    semantic: float = math.nan  # cosine
-    pieces: float = math.nan  # late interaction, about -1..1
-    trust: float = 1.0  # 0..1: how well the embedder knows the query's script
-    entity: float = 0.0  # 1: the query names this note
-    date: float = 0.0  # 1: the note's date lies in a window that the query names
-    overlap: float = 0.0  # Jaccard of the words, plus 0.2 for the whole phrase
-    age_days: float = math.nan
-    importance: float = 0.5  # 0..1
-    opened: int = 0  # how often the note was opened through us
-    opened_days: float = math.nan  # since it was opened last
-    success: float = 0.5  # 0..1, of templates
+    No dataclass: importing those takes a fifth of what a cold keyword search may.
+    """
+
+    __slots__ = (
+        "age_days",
+        "bm25",
+        "date",
+        "entity",
+        "fields",
+        "id",
+        "importance",
+        "lexical",
+        "note_id",
+        "opened",
+        "opened_days",
+        "overlap",
+        "pieces",
+        "semantic",
+        "success",
+        "trust",
+    )
+
+    def __init__(
+        self,
+        id: int,
+        note_id: int,
+        *,
+        lexical: float = 0.0,  # neighbourhood BM25, unbounded
+        fields: float = 0.0,  # BM25 over file name, title, aliases, tags, headers, ...
+        bm25: float = 0.0,  # plain BM25 of the passage alone; only for the profiles that use it
+        semantic: float = math.nan,  # cosine
+        pieces: float = math.nan,  # late interaction, about -1..1
+        trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
+        entity: float = 0.0,  # 1: the query names this note
+        date: float = 0.0,  # 1: the note's date lies in a window that the query names
+        overlap: float = 0.0,  # Jaccard of the words, plus 0.2 for the whole phrase
+        age_days: float = math.nan,
+        importance: float = 0.5,  # 0..1
+        opened: int = 0,  # how often the note was opened through us
+        opened_days: float = math.nan,  # since it was opened last
+        success: float = 0.5,  # 0..1, of templates
+    ) -> None:
+        self.id = id
+        self.note_id = note_id
+        self.lexical = lexical
+        self.fields = fields
+        self.bm25 = bm25
+        self.semantic = semantic
+        self.pieces = pieces
+        self.trust = trust
+        self.entity = entity
+        self.date = date
+        self.overlap = overlap
+        self.age_days = age_days
+        self.importance = importance
+        self.opened = opened
+        self.opened_days = opened_days
+        self.success = success
 
 
 Profile: TypeAlias = Callable[[Sequence[Candidate]], list[Shares]]

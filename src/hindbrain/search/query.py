@@ -1,11 +1,16 @@
 """What is asked for: the query value, its filters, and what can be understood of it without a model."""
 
-from dataclasses import dataclass, field
-from datetime import date
-from typing import Literal, TypeAlias
+from __future__ import annotations
 
-from hindbrain.search.dates import DateWindow, find_windows
-from hindbrain.search.terms import QueryTerms, understand_terms
+from datetime import date
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from hindbrain.index.names import name_key
+from hindbrain.search.date_cues import may_name_a_date
+from hindbrain.search.terms import STOP_WORDS, QueryTerms, understand_terms
+
+if TYPE_CHECKING:
+    from hindbrain.search.dates import DateWindow
 
 Mode: TypeAlias = Literal["hybrid", "keyword", "semantic"]
 Unit: TypeAlias = Literal["passage", "note"]
@@ -13,8 +18,7 @@ Unit: TypeAlias = Literal["passage", "note"]
 _MAX_NAME_WORDS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Every filter that is set must hold. Empty means: any."""
 
     folder: str = ""  # vault-relative; notes in it and below
@@ -30,21 +34,19 @@ class Filters:
         return self != Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """One question to the vault."""
 
     text: str
     k: int = 10
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     mode: Mode = "hybrid"
     unit: Unit = "passage"  # "note": at most one hit a note, its best passage
     profile: str = "default"
     diversity: float = 0.0  # 0: by score alone; up to 1: MMR, away from what is already in the list
 
 
-@dataclass(frozen=True, slots=True)
-class Understood:
+class Understood(NamedTuple):
     """What a query says, as far as it can be told without a model."""
 
     terms: QueryTerms
@@ -54,9 +56,6 @@ class Understood:
 
 
 def understand(text: str, today: date) -> Understood:
-    from hindbrain.index.names import name_key
-    from hindbrain.search.terms import STOP_WORDS
-
     words = name_key(text).split()[:64]
     kept = [i for i, word in enumerate(words) if word not in STOP_WORDS and word not in _SPEAK_OF_NOTES]
     whole = " ".join(words[kept[0] : kept[-1] + 1]) if kept else " ".join(words)
@@ -66,7 +65,15 @@ def understand(text: str, today: date) -> Understood:
         for start in range(len(words) - length + 1)
         if words[start] not in STOP_WORDS and words[start + length - 1] not in STOP_WORDS
     }
-    return Understood(understand_terms(text), find_windows(text, today=today), tuple(runs), whole)
+    return Understood(understand_terms(text), _windows(text, today), tuple(runs), whole)
+
+
+def _windows(text: str, today: date) -> tuple[DateWindow, ...]:
+    if not may_name_a_date(text):
+        return ()
+    from hindbrain.search.dates import find_windows
+
+    return find_windows(text, today=today)
 
 
 _SPEAK_OF_NOTES = frozenset(

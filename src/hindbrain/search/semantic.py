@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 from hindbrain.base.errors import IndexDamaged
 from hindbrain.base.segment import unsegmented_run
@@ -25,8 +24,7 @@ _STOP_WEIGHT = 0.5  # a stop word says little, not nothing
 _RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carrying the dead
 
 
-@dataclass(frozen=True, slots=True)
-class QueryMeaning:
+class QueryMeaning(NamedTuple):
     """A query as vectors. `pieces` and `weights` are empty where the embedder has no pieces."""
 
     vector: Floats

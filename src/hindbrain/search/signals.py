@@ -9,10 +9,11 @@ from hindbrain.search.dates import DateWindow
 from hindbrain.search.profiles import Candidate
 
 # A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate`.
-_INTERCEPT = -4.6
-_COVERAGE = 3.6
-_PIECES = 3.6
-_COSINE = 1.2
+_INTERCEPT = -4.7
+_COVERAGE = 1.43
+_PIECES = 1.72
+_COSINE = 3.7
+_NAMED = 0.95  # of a note that is called by its very name
 
 
 def in_windows(note: NoteInfo, windows: Sequence[DateWindow]) -> float:
@@ -37,4 +38,5 @@ def confidence(candidate: Candidate, coverage: float) -> float:
     cosine = 0.0 if math.isnan(candidate.semantic) else candidate.semantic
     pieces = 0.0 if math.isnan(candidate.pieces) else candidate.pieces
     strength = _INTERCEPT + _COVERAGE * coverage + _PIECES * pieces + _COSINE * cosine
-    return 1 / (1 + math.exp(-strength))
+    likely = 1 / (1 + math.exp(-strength))
+    return max(likely, _NAMED) if candidate.entity >= 1.0 else likely

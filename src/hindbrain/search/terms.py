@@ -11,7 +11,7 @@ reads the quoted word as a phrase, so a Hindi word is sought as one thing and no
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hindbrain.base.segment import letters_of, segment, unsegmented_run
 
@@ -51,8 +51,7 @@ _ENGLISH = """
 STOP_WORDS = frozenset(_ENGLISH.split())
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
+class QueryTerms(NamedTuple):
     """What to look for. All three are lower case, without duplicates, in the order of the query."""
 
     words: tuple[

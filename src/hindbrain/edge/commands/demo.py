@@ -50,10 +50,8 @@ def run(args: Namespace, out: Output) -> int:
 
 def _open(root: Path, state: Path) -> App:
     """With the built-in embedder whatever the settings are: a demo sends nothing anywhere."""
-    from dataclasses import replace
-
     config = load_config({"HINDBRAIN_CONFIG": str(state / "none.toml")})
-    return build_app(replace(config, values={**config.values, "state.folder": str(state)}), root, warm=False)
+    return build_app(config._replace(values={**config.values, "state.folder": str(state)}), root, warm=False)
 
 
 def _show(app: App, out: Output, kept: str) -> int:
