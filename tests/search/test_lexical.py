@@ -106,7 +106,7 @@ def test_long_lists_take_the_arrays_and_give_the_same() -> None:
     few, many = score_passages([term(10, 12)], 5), score_passages([term(*ids)], 5)
     assert isinstance(few.scores, PlainScores)
     assert isinstance(many.scores, ArrayScores)
-    assert many.top == pytest.approx(PlainScores([term(*ids)]).best(1, None)[0][1], rel=1e-5)
+    assert many.best[0][1] == pytest.approx(PlainScores([term(*ids)]).best(1, None)[0][1], rel=1e-5)
 
 
 def test_keep_knows_its_passages() -> None:

@@ -6,7 +6,6 @@ Knows nothing of ranking. One connection for one thread; a warm process keeps on
 from __future__ import annotations
 
 import contextlib
-import json
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -150,12 +149,10 @@ class IndexStore:
             (expression, limit),
         )
 
-    def notes_named(self, names: Iterable[str]) -> list[tuple[str, int]]:
+    def notes_named(self, names: Sequence[str]) -> list[tuple[str, int]]:
         """Return (name, note id) for each of the folded names that a note has."""
-        return self._all(
-            "SELECT name, note_id FROM name WHERE name IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(names)),),
-        )
+        marks = ", ".join("?" * len(names))
+        return self._all(f"SELECT name, note_id FROM name WHERE name IN ({marks})", names)
 
     def passages(self, ids: Iterable[int]) -> list[PassageInfo]:
         """Return the passages that are there, in the order of their numbers."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError
@@ -35,17 +35,22 @@ _DAY_S = 86_400.0
 _EPOCH = date(1970, 1, 1)
 
 
-class Found(NamedTuple):
+class Found:
     """The candidates of one search, and what is known about them. `passages` and `candidates` go in step."""
 
-    understood: Understood
-    terms: tuple[Term, ...]
-    passages: list[PassageInfo]
-    notes: Mapping[int, NoteInfo]
-    candidates: list[Candidate]
-    pieces: Mapping[int, bytes]  # by passage id; empty where the embedder has none
-    used_vectors: bool
-    notices: tuple[str, ...]
+    def __init__(
+        self, understood: Understood, terms: tuple[Term, ...], passages: list[PassageInfo],
+        notes: Mapping[int, NoteInfo], candidates: list[Candidate], pieces: Mapping[int, bytes],
+        used_vectors: bool, notices: tuple[str, ...],
+    ) -> None:  # fmt: skip
+        self.understood = understood
+        self.terms = terms
+        self.passages = passages
+        self.notes = notes
+        self.candidates = candidates
+        self.pieces = pieces  # by passage id; empty where the embedder has none
+        self.used_vectors = used_vectors
+        self.notices = notices
 
     def coverage(self, candidate: Candidate) -> float:
         """How much of what the query's words can tell is in the passage and around it, 0..1."""

@@ -55,16 +55,12 @@ class Term(NamedTuple):
         return False
 
 
-class LexicalScores(NamedTuple):
+class LexicalScores:
     """The best passages by words, and the means to look up any other."""
 
-    terms: tuple[Term, ...]
-    best: tuple[tuple[int, float], ...]  # (passage id, score), best first
-    scores: Scores
-
-    @property
-    def top(self) -> float:
-        return self.best[0][1] if self.best else 0.0
+    def __init__(self, best: list[tuple[int, float]], scores: Scores) -> None:
+        self.best = best  # (passage id, score), best first
+        self.scores = scores
 
 
 def look_up(store: IndexStore, terms: QueryTerms, passages: int) -> tuple[Term, ...]:
@@ -94,7 +90,7 @@ def score_passages(terms: Sequence[Term], limit: int, keep: Keep | None = None) 
         scores: Scores = PlainScores(terms)
     else:
         scores = ArrayScores(terms)
-    return LexicalScores(terms, tuple(scores.best(limit, keep)), scores)
+    return LexicalScores(scores.best(limit, keep), scores)
 
 
 class Keep:

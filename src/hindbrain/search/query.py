@@ -1,7 +1,5 @@
 """What is asked for: the query value, its filters, and what can be understood of it without a model."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -50,7 +48,7 @@ class Understood(NamedTuple):
     """What a query says, as far as it can be told without a model."""
 
     terms: QueryTerms
-    windows: tuple[DateWindow, ...]
+    windows: "tuple[DateWindow, ...]"
     names: tuple[str, ...]  # runs of words that may be a note's name, longest first
     whole: str  # the query as a name: its words, less the stop words at both ends
 
@@ -68,7 +66,7 @@ def understand(text: str, today: date) -> Understood:
     return Understood(understand_terms(text), _windows(text, today), tuple(runs), whole)
 
 
-def _windows(text: str, today: date) -> tuple[DateWindow, ...]:
+def _windows(text: str, today: date) -> "tuple[DateWindow, ...]":
     if not may_name_a_date(text):
         return ()
     from hindbrain.search.dates import find_windows

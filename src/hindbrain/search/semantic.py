@@ -170,8 +170,11 @@ def best_piece_matches(
     """Late interaction for each passage; 0 where its pieces are not known."""
     import numpy as np
 
-    documents = [np.frombuffer(pieces.get(id_, b""), dtype="<u2") for id_ in ids]
-    scores: list[float] = embedder.best_matches(meaning.pieces, meaning.weights, documents).tolist()
+    try:
+        documents = [np.frombuffer(pieces.get(id_, b""), dtype="<u2") for id_ in ids]
+        scores: list[float] = embedder.best_matches(meaning.pieces, meaning.weights, documents).tolist()
+    except (IndexError, ValueError) as error:  # pieces that the embedder does not have: not written by us
+        raise _damaged() from error
     return scores
 
 
@@ -191,8 +194,11 @@ def _unpacked(dim: int, rows: Iterable[tuple[int, bytes]]) -> tuple[Ids, Codes]:
     numbers = np.array(ids, dtype=np.int64)
     # Stored in this order and of this length: anything else was not written by us.
     if any(len(blob) != dim for blob in blobs) or not (np.diff(numbers) > 0).all():
-        raise IndexDamaged(
-            "the vectors in the index are damaged; no note is affected: "
-            "run hindbrain doctor --fix to rebuild it"
-        )
+        raise _damaged()
     return numbers, np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(ids), dim)
+
+
+def _damaged() -> IndexDamaged:
+    return IndexDamaged(
+        "the vectors in the index are damaged; no note is affected: run hindbrain doctor --fix to rebuild it"
+    )

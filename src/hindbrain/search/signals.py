@@ -1,12 +1,17 @@
 """Single signals that need a line of arithmetic, and the confidence that is made of them. Pure."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from datetime import date
+from typing import TYPE_CHECKING
 
 from hindbrain.index.store import NoteInfo
-from hindbrain.search.dates import DateWindow
 from hindbrain.search.profiles import Candidate
+
+if TYPE_CHECKING:
+    from hindbrain.search.dates import DateWindow
 
 # A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate`.
 _INTERCEPT = -4.7

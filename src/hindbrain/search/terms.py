@@ -11,6 +11,7 @@ reads the quoted word as a phrase, so a Hindi word is sought as one thing and no
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
 from hindbrain.base.segment import letters_of, segment, unsegmented_run
@@ -21,22 +22,6 @@ _MAX_PHRASES = 16
 _MAX_PHRASE_WORDS = 32
 
 _ASCII_WORD = re.compile(r"[0-9A-Za-z]+")
-# No opening mark inside a quotation: else each of many unclosed ones would be followed to the end.
-_QUOTED = re.compile(
-    r"""
-    "([^"]+)" | “([^“”]+)” | „([^„“”]+)[“”] | «([^«»]+)» | 「([^「」]+)」 | 『([^『』]+)』
-    """,
-    re.VERBOSE,
-)
-# "didn't" goes as a whole, since "didn" alone is no stop word; of "John's" only the "'s" goes.
-_CONTRACTION = re.compile(
-    r"\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]t\b"
-    r"|(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b",
-    re.IGNORECASE,
-)
-# Not capitals in general: people also type AND, OR, NOT.
-_NAME_LIKE_STOP_WORD = re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|(?<=[a-z,] )Will\b")
-
 _ENGLISH = """
     a about after again all also am an and any are as at be because been before being between both but by can
     could did do does doing done during each else ever few for from further had has have having
@@ -65,7 +50,7 @@ def understand_terms(text: str) -> QueryTerms:
     """Return the words and phrases worth looking for; stop words only when there is nothing else."""
     text = unicodedata.normalize("NFC", text)
     everything = _distinct(_split(text))
-    meaningful = _distinct(_split(_CONTRACTION.sub(" ", text)), STOP_WORDS - _names(text))
+    meaningful = _distinct(_split(_without_contractions(text)), STOP_WORDS - _names(text))
     words = _cut(meaningful or everything)
     kept = set(words)
     return QueryTerms(
@@ -80,6 +65,36 @@ def match_expression(terms: QueryTerms) -> str:
     known = set(terms.words)
     wanted = [*terms.words, *(phrase for phrase in terms.phrases if phrase not in known)]
     return " OR ".join(map(quoted, wanted)) or '""'
+
+
+# These are compiled at first need: together they take 2 ms, which most queries do not spend.
+
+
+@cache
+def _quotation() -> re.Pattern[str]:
+    # No opening mark inside a quotation: else each of many unclosed ones would be followed to the end.
+    return re.compile(
+        r"""
+        "([^"]+)" | “([^“”]+)” | „([^„“”]+)[“”] | «([^«»]+)» | 「([^「」]+)」 | 『([^『』]+)』
+        """,
+        re.VERBOSE,
+    )
+
+
+@cache
+def _contraction() -> re.Pattern[str]:
+    # "didn't" goes as a whole, since "didn" alone is no stop word; of "John's" only the "'s" goes.
+    return re.compile(
+        r"\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]t\b"
+        r"|(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _name_like() -> re.Pattern[str]:
+    # Not capitals in general: people also type AND, OR, NOT.
+    return re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|(?<=[a-z,] )Will\b")
 
 
 def quoted(term: str) -> str:
@@ -117,9 +132,15 @@ def _is_inside_word(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char) in {"Co", "Mn", "Mc", "Me"}
 
 
+def _without_contractions(text: str) -> str:
+    return _contraction().sub(" ", text) if "'" in text or "’" in text else text
+
+
 def _names(text: str) -> frozenset[str]:
     """Return the words that capitals show to be names although they look like stop words."""
-    return frozenset() if text.isupper() else frozenset(map(str.lower, _NAME_LIKE_STOP_WORD.findall(text)))
+    if text.isupper() or not any(name in text for name in ("IT", "US", "WHO", "Will")):
+        return frozenset()
+    return frozenset(map(str.lower, _name_like().findall(text)))
 
 
 def _distinct(words: Iterable[str], without: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -136,7 +157,11 @@ def _cut(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _phrases(text: str) -> tuple[str, ...]:
-    found = dict.fromkeys(_phrase("".join(filter(None, match.groups()))) for match in _QUOTED.finditer(text))
+    if not any(mark in text for mark in '"“„«「『'):
+        return ()
+    found = dict.fromkeys(
+        _phrase("".join(filter(None, match.groups()))) for match in _quotation().finditer(text)
+    )
     found.pop("", None)
     return tuple(found)[:_MAX_PHRASES]
 
