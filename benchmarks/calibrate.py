@@ -1,13 +1,14 @@
 """Fit the confidence: how likely is a hit what was sought, from what it shares with the query?
 
-A logistic curve over coverage, piece match and cosine of the first ten hits of each LoCoMo and SciFact question.
-Half of the questions fit it, the other half tell whether it holds: the table compares what was said with what was so.
-The coefficients printed here are those of `hindbrain.search.signals`.
+A logistic curve over coverage, piece match and cosine of the first ten hits of each LoCoMo and SciFact
+question. Half of the questions fit it, the other half tell whether it holds: the table compares what was said
+with what was so. The coefficients printed here are those of `hindbrain.search.signals`.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ def run(options: Options) -> Outcome:
     held = np.array([row for rows in questions[1::2] for row in rows])
     said = _curve(held[:, :3], fitted)
     rows = []
-    for low, high in zip(_BINS, _BINS[1:], strict=False):
+    for low, high in pairwise(_BINS):
         inside = (said >= low) & (said < high)
         if inside.any():
             shown = (f"{low:.1f}-{min(high, 1.0):.1f}", str(int(inside.sum())))

@@ -34,14 +34,16 @@ class Question:
 
 def run(options: Options) -> Outcome:
     source = find_one(options.data, "LongMemEval", ("longmemeval*.json", "longmemeval*.json.xz"))
-    pool, questions = read_questions(read_json(source))
+    data = read_json(source)
+    pool, questions = read_questions(data)
+    dates = {**all_dates(data), **pooled_dates(questions)}
     questions = questions[: options.limit or None]
     alone: Judged = defaultdict(list)
     pooled: Judged = defaultdict(list)
     with options.work("longmemeval") as work:
         for at, question in enumerate(questions):
             _ask(work / f"q{at:04d}", pool, question.sessions, [question], options.rows, alone)
-        _ask(work / "pooled", pool, pooled_dates(questions), questions, options.rows, pooled)
+        _ask(work / "pooled", pool, dates, questions, options.rows, pooled)
     figures = {
         row: summary(alone[row]) | metrics.prefixed("pooled.", summary(pooled[row])) for row in options.rows
     }
@@ -49,7 +51,7 @@ def run(options: Options) -> Outcome:
     return Outcome(
         metrics=ours,
         baselines=baselines,
-        data=described(source, questions=len(questions), sessions=len(pooled_dates(questions))),
+        data=described(source, questions=len(questions), sessions=len(dates)),
         tables=_tables(figures, questions),
     )
 
@@ -67,6 +69,11 @@ def read_questions(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Que
         if not item["abstention"]
     ]
     return data["pool"], [question for question in questions if question.gold]
+
+
+def all_dates(data: Mapping[str, Any]) -> dict[str, str]:
+    """Every session of every question, those without an answer included: they are what the others hide in."""
+    return {session["id"]: session["date"] for item in data["questions"] for session in item["sessions"]}
 
 
 def pooled_dates(questions: Sequence[Question]) -> dict[str, str]:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import Config, load_config
+from hindbrain.models.embedder import PieceEmbedder
 from hindbrain.search.lexical import idf, look_up
 from hindbrain.search.query import SearchQuery
-from hindbrain.search.semantic import embed_query
+from hindbrain.search.semantic import weigh_query
 from hindbrain.search.terms import match_expression, understand_terms
 
 if TYPE_CHECKING:
@@ -152,10 +153,10 @@ def exact_vectors(app: App) -> VectorIndex:
 
 def query_vector(app: App, text: str) -> Floats:
     """A query as the engine embeds it: each word with its weight in this index."""
-    assert app.embedder is not None
     total = app.store.sizes()[0]
     terms = look_up(app.store, understand_terms(text), total)
-    return embed_query(app.embedder, text, {term.text: idf(term.held, total) for term in terms}).vector
+    assert isinstance(app.embedder, PieceEmbedder)
+    return weigh_query(app.embedder, text, {term.text: idf(term.held, total) for term in terms}).vector
 
 
 _PROFILES = {"ours": "default", "rrf": "rrf"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
 from hindbrain.base.errors import NotFound, UsageError
-from hindbrain.vault.discover import find_vault, path_id, read_vault_id
+from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, path_id, read_vault_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,6 +82,8 @@ class App:
         self.warm = warm
 
     def search(self, query: SearchQuery) -> SearchResult:
+        if "store" in self.__dict__ and self.store.was_replaced():
+            self._forget_index()  # rebuilt meanwhile, by another process perhaps
         return self.engine.search(query)
 
     def sync(
@@ -114,14 +116,17 @@ class App:
         """Make the index anew. No note is touched; what the vault's log knows of use is taken over."""
         from hindbrain.index.usage import discard_index, log_access, read_usage
 
-        if "store" in self.__dict__:
-            self.store.close()
-        for part in ("engine", "store"):
-            self.__dict__.pop(part, None)
+        self._forget_index()
         discard_index(self.state)
         report = self.sync(listener)
         log_access(self.state, read_usage(self.root), timeout_s=10.0)
         return report
+
+    def _forget_index(self) -> None:
+        if "store" in self.__dict__:
+            self.store.close()
+        for part in ("engine", "store"):
+            self.__dict__.pop(part, None)
 
     def drift(self) -> Drift:
         """Where the index does not say what the vault says; looks at every note's stamp."""
@@ -169,9 +174,19 @@ class App:
 
     @cached_property
     def store(self) -> IndexStore:
+        from hindbrain.base.errors import IndexDamaged
         from hindbrain.index.store import IndexStore
 
-        return IndexStore(self.index_path)
+        try:
+            return IndexStore(self.index_path, (self.state.name,))
+        except IndexDamaged:
+            # A vault that was given an id after its last sync is still known by the place it had then.
+            store = IndexStore(self.index_path)
+            former = str(store.meta("vault_id")).startswith(PATH_ID_PREFIX)
+            if former and not self.state.name.startswith(PATH_ID_PREFIX):
+                return store
+            store.close()
+            raise
 
     @cached_property
     def embedder(self) -> Embedder | None:

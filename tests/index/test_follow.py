@@ -164,14 +164,15 @@ def test_it_stops_within_a_sync(bench):
     for number in range(600):
         bench.write(f"n{number}.md", f"note {number}")
     stop = threading.Event()
-    put, taken = bench.syncer._put, []
+    readings, taken = bench.syncer._readings, []
 
-    def put_and_stop(*args):
-        taken.append(1)
-        stop.set()
-        return put(*args)
+    def read_and_stop(*args):
+        for results in readings(*args):
+            taken.extend(results)
+            stop.set()
+            yield results
 
-    bench.syncer._put = put_and_stop
+    bench.syncer._readings = read_and_stop
     bench.run(SCAN, TICK, stop=stop)
     assert 0 < len(taken) < 600
     assert len(bench.indexed()) == len(taken)  # what was committed stays

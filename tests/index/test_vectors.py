@@ -73,7 +73,8 @@ def test_a_zero_vector_has_a_zero_code_and_no_rows_give_no_codes():
 def test_exact_search_gives_what_sorting_all_cosines_gives(rng, count, dim):
     codes = quantise(clustered(rng, count, dim))
     ids = np.cumsum(rng.integers(1, 9, count))
-    index = filled(codes, ids)
+    index = open_vector_index(dim, exact_numbers=1 << 40)
+    index.add(ids, codes)
     for query in clustered(rng, 5, dim):
         found, cosines = index.search(query, 50)
         expected, expected_cosines = naive_search(query, ids, codes, 50)
@@ -83,7 +84,7 @@ def test_exact_search_gives_what_sorting_all_cosines_gives(rng, count, dim):
 
 def test_exact_search_is_the_same_when_codes_no_longer_fit_the_wide_form(rng):
     codes = quantise(clustered(rng, 20_000, 256))
-    index = open_vector_index(256)
+    index = open_vector_index(256, exact_numbers=1 << 40)
     for start in range(0, len(codes), 3000):  # grows out of the float32 form on the way
         index.add(np.arange(start, min(start + 3000, len(codes))), codes[start : start + 3000])
     query = clustered(rng, 1, 256)[0]

@@ -196,7 +196,6 @@ def test_a_query_that_is_a_notes_name_asks_no_remote_embedder(remote: Bench, emb
     assert embedder.queries() == ["what keeps the house warm"]
 
 
-@pytest.mark.xfail(strict=True, reason="a whole name weighs 0.3, the words weigh 1.0")
 @pytest.mark.parametrize("query", ["solar panels", "Sunlight Catchers"])
 def test_a_query_that_is_a_notes_name_or_alias_puts_that_note_first(bench: Bench, query: str) -> None:
     bench.vault.write("Solar Panels.md", "---\naliases: [Sunlight Catchers]\n---\nOn the roof since May.\n")

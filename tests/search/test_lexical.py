@@ -119,7 +119,10 @@ def test_keep_knows_its_passages() -> None:
     assert Keep([]).ids().tolist() == []
 
 
-def test_a_term_knows_the_passages_that_it_stands_in() -> None:
-    word = term(1, 12, 123, 1_234)
-    assert [i for i in (1, 2, 12, 23, 123, 234, 1_234, 4) if word.stands_in(i)] == [1, 12, 123, 1_234]
-    assert not Term("unknown", 1.0, 0, "").stands_in(1)
+@pytest.mark.parametrize("scores", [PlainScores, ArrayScores])
+def test_it_is_known_which_terms_stand_in_a_passage(scores: type[PlainScores] | type[ArrayScores]) -> None:
+    found = scores([term(1, 12, 123, 1_234), term(12, 13), Term("unknown", 1.0, 0, "")])
+    assert found.terms_in(12) == [0, 1]
+    assert found.terms_in(13) == [1]
+    assert found.terms_in(1_234) == [0]
+    assert found.terms_in(2) == found.terms_in(234) == []

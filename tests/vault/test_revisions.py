@@ -95,8 +95,10 @@ def test_prune_forgets_old_revisions_and_keeps_what_newer_ones_need(writer, cloc
 
 
 PATHS = st.sampled_from(["a.md", "b.md", "folder/c.md"])
+# The writer refuses to append to UTF-16: its bytes would not be the note's.
+NOT_UTF16 = st.binary(max_size=40).filter(lambda data: not data.startswith((b"\xff\xfe", b"\xfe\xff")))
 STEPS = st.lists(
-    st.tuples(PATHS, st.sampled_from(["write", "append", "delete"]), st.binary(max_size=40)),
+    st.tuples(PATHS, st.sampled_from(["write", "append", "delete"]), NOT_UTF16),
     min_size=1,
     max_size=8,
 )

@@ -13,7 +13,7 @@ from hindbrain.base.errors import ConfigError
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...]
 
-_KEY_NAMES = (
+KEY_NAMES = (
     "OPENAI_API_KEY",
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
@@ -118,7 +118,7 @@ def load_config(environ: Mapping[str, str] | None = None, file: Path | None = No
             sources[setting.name] = "file"
         else:
             values[setting.name], sources[setting.name] = setting.default, "default"
-    keys = {name: environ[name] for name in _KEY_NAMES if environ.get(name)}
+    keys = {name: environ[name] for name in KEY_NAMES if environ.get(name)}
     return Config(values, sources, file, keys)
 
 

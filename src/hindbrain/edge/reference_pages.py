@@ -11,7 +11,7 @@ import sys
 from itertools import groupby
 
 from hindbrain.base import errors
-from hindbrain.base.config import _KEY_NAMES, SETTINGS, Setting, Value, variable_of
+from hindbrain.base.config import KEY_NAMES, SETTINGS, Setting, Value, variable_of
 from hindbrain.base.errors import HindbrainError, UsageError
 
 _SETTINGS_INTRO = """\
@@ -59,7 +59,7 @@ def settings_page() -> str:
     parts = [_SETTINGS_INTRO]
     for section, rows in groupby(SETTINGS, key=lambda setting: setting.name.partition(".")[0]):
         parts.append(f"## {section}\n\n{_table(list(rows))}\n")
-    keys = ", ".join(f"`{name}`" for name in _KEY_NAMES)
+    keys = ", ".join(f"`{name}`" for name in KEY_NAMES)
     parts.append(
         f"## Keys\n\nKeys of services are read from the environment only, never from the file: {keys}.\n"
     )

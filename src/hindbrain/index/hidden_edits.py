@@ -14,6 +14,7 @@ from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError
 from hindbrain.index.plan import KnownNote
 from hindbrain.index.store import IndexStore
+from hindbrain.vault.discover import path_id, vault_id
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.path_rules import NotePath
 from hindbrain.vault.paths import read_note
@@ -42,7 +43,7 @@ class HiddenEdits:
 
     def find(self) -> frozenset[NotePath]:
         """Return the notes whose bytes are not what the index holds. Raises IndexFault."""
-        store = IndexStore(self._index_path)
+        store = IndexStore(self._index_path, (vault_id(self._root), path_id(self._root)))
         try:
             known = store.known_notes()
         finally:

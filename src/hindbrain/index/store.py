@@ -238,7 +238,7 @@ class IndexStore:
     def _typed(self, types: frozenset[tuple[type, ...]], sql: str, values: Sequence[Value]) -> list[tuple]:  # type: ignore[type-arg]
         """As `_all`. In a damaged file, pages of one table pass for rows of another: their types tell."""
         rows = self._all(sql, values)
-        if not types.issuperset({tuple(map(type, row)) for row in rows}):
+        if not types.issuperset([tuple(map(type, row)) for row in rows]):
             raise damaged(TypeError("a row is not what was written"), self.path)
         return rows
 

@@ -15,22 +15,27 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
-from hindbrain.search.lexical import Keep, LexicalScores, Term, idf, look_up, score_passages
-from hindbrain.search.profiles import Candidate
+from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
+from hindbrain.search.profiles import Candidate, foremost
 from hindbrain.search.query import SearchQuery, Understood, understand
 from hindbrain.search.signals import in_windows, overlap_of
 from hindbrain.search.terms import match_expression
 from hindbrain.search.view import IndexView
 
 if TYPE_CHECKING:
-    from hindbrain.models.embedder import Embedder
+    from hindbrain.models.embedder import Embedder, PieceEmbedder
     from hindbrain.search.semantic import QueryMeaning, Vectors
 
 # filename, title, aliases, tags, headers, para_area, summary, date. The reference gives the summary 2; where
 # it is cut from the body, as ours mostly is, 0.5 does better on the dev sets.
 FIELD_WEIGHTS = (10.0, 8.0, 8.0, 5.0, 3.0, 2.0, 0.5, 2.0)
-_PASSAGES = 60  # candidates from words, and as many from meaning; at least twice what is asked for
+# Candidates from words, and as many from meaning. Of passages more than these change nothing on the dev sets;
+# where notes are sought, one note may fill many places.
+_PASSAGES = 30
+_PASSAGES_FOR_NOTES = 120
 _FIELD_NOTES = 30
+_FIELD_FIRSTS = 5  # of them, whose beginning becomes a candidate whatever it says
+_PIECES_FOR = 30  # candidates whose single pieces are compared: those that words and meaning put first
 _DAY_S = 86_400.0
 _EPOCH = date(1970, 1, 1)
 
@@ -41,7 +46,7 @@ class Found:
     def __init__(
         self, understood: Understood, terms: tuple[Term, ...], passages: list[PassageInfo],
         notes: Mapping[int, NoteInfo], candidates: list[Candidate], pieces: Mapping[int, bytes],
-        used_vectors: bool, notices: tuple[str, ...],
+        used_vectors: bool, notices: tuple[str, ...], words: Scores,
     ) -> None:  # fmt: skip
         self.understood = understood
         self.terms = terms
@@ -51,11 +56,12 @@ class Found:
         self.pieces = pieces  # by passage id; empty where the embedder has none
         self.used_vectors = used_vectors
         self.notices = notices
+        self.words = words  # where each term stands
+        self._possible = sum(term.idf for term in terms)
 
     def coverage(self, candidate: Candidate) -> float:
         """How much of what the query's words can tell is in the passage and around it, 0..1."""
-        possible = sum(term.idf for term in self.terms)
-        return min(1.0, candidate.lexical / possible) if possible > 0 else 0.0
+        return min(1.0, candidate.lexical / self._possible) if self._possible > 0 else 0.0
 
     def place(self, i: int) -> str:
         return f"{self.notes[self.passages[i].note_id].path}:{self.passages[i].first_line}"
@@ -87,7 +93,9 @@ class CandidateFinder:
         keep = self._keep(query)
         terms = look_up(self._store, understood.terms, total)
         by_words = query.mode != "semantic"
-        wanted = max(_PASSAGES, 2 * query.k) * (2 if query.unit == "note" else 1)
+        wanted = max(_PASSAGES, 2 * query.k)
+        if query.unit == "note":
+            wanted = max(_PASSAGES_FOR_NOTES, 4 * query.k)
         lexical = score_passages(terms, wanted if by_words else 0, keep)
         entities = self._entities(understood)
         fields = self._fields(understood) if by_words else {}
@@ -96,8 +104,9 @@ class CandidateFinder:
         if meaning is not None:
             allowed = keep.ids() if keep is not None else None
             ids += [id_ for id_, _ in self._vector_source().search(meaning.vector, wanted, allowed)]
-        ids += self._first_passages([*fields, *entities], keep)
-        found = self._gathered(ids, lexical if by_words else None, meaning, understood, terms, notices)
+        named = list(fields) if query.unit == "note" else list(fields)[:_FIELD_FIRSTS]
+        ids += self._first_passages([*named, *entities], keep)
+        found = self._gathered(ids, lexical.scores, by_words, meaning, understood, terms, notices)
         for candidate in found.candidates:
             candidate.fields = fields.get(candidate.note_id, 0.0)
             candidate.entity = entities.get(candidate.note_id, 0.0)
@@ -108,16 +117,21 @@ class CandidateFinder:
     @cached_property
     def _embedder(self) -> Embedder | None:
         # Made at first need: a keyword search does without.
-        embedder = self._make_embedder()
-        if self._warm and embedder is not None:
-            from hindbrain.search.semantic import has_pieces
+        return self._make_embedder()
 
-            if has_pieces(embedder):
-                embedder.keep_ready()
-        return embedder
+    @cached_property
+    def _piece_embedder(self) -> PieceEmbedder | None:
+        """The embedder, if it has pieces. Asked once: the question takes longer than a small search."""
+        from hindbrain.models.embedder import PieceEmbedder
+
+        if not isinstance(self._embedder, PieceEmbedder):
+            return None
+        if self._warm:
+            self._embedder.keep_ready()
+        return self._embedder
 
     def _gathered(
-        self, ids: Iterable[int], lexical: LexicalScores | None, meaning: QueryMeaning | None,
+        self, ids: Iterable[int], lexical: Scores, by_words: bool, meaning: QueryMeaning | None,
         understood: Understood, terms: tuple[Term, ...], notices: tuple[str, ...],
     ) -> Found:  # fmt: skip
         """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
@@ -125,8 +139,8 @@ class CandidateFinder:
         notes = self._view.notes(info.note_id for info in infos)
         infos = [info for info in infos if info.note_id in notes]
         real = [info.id for info in infos]
-        words = lexical.scores.of(real) if lexical is not None else [0.0] * len(real)
-        cosines, matches, pieces = self._meanings(meaning, real)
+        words = lexical.of(real) if by_words else [0.0] * len(real)
+        cosines, matches, pieces = self._meanings(meaning, real, words)
         now = self._clock.now()
         dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
         ages = {id_: (now - _when(note)) / _DAY_S for id_, note in notes.items()}
@@ -145,7 +159,9 @@ class CandidateFinder:
             )
             for i, info in enumerate(infos)
         ]
-        return Found(understood, terms, infos, notes, candidates, pieces, meaning is not None, notices)
+        return Found(
+            understood, terms, infos, notes, candidates, pieces, meaning is not None, notices, lexical
+        )
 
     def _keep(self, query: SearchQuery) -> Keep | None:
         if not query.filters.any:
@@ -174,16 +190,18 @@ class CandidateFinder:
         """The query as vectors, or None with the reason why not."""
         if query.mode == "keyword" or self._embedder is None:
             return None, ()
-        from hindbrain.search.semantic import embed_query, has_pieces
+        from hindbrain.search.semantic import embed_query, weigh_query
 
         # A query that is a note's name: an embedding call would tell nothing more.
-        if query.mode == "hybrid" and 1.0 in entities.values() and not has_pieces(self._embedder):
+        if query.mode == "hybrid" and 1.0 in entities.values() and self._piece_embedder is None:
             return None, ()
         if self._view.meta.get("embedder") != self._embedder.name:
             return None, ("vectors_of_another_embedder: keyword search only, until hindbrain sync has run",)
-        weights = {term.text: idf(term.held, total) for term in terms}
         try:
-            return embed_query(self._embedder, query.text, weights), self._pending(total)
+            if self._piece_embedder is None:
+                return embed_query(self._embedder, query.text), self._pending(total)
+            weights = {term.text: idf(term.held, total) for term in terms}
+            return weigh_query(self._piece_embedder, query.text, weights), self._pending(total)
         except EmbedderError as error:
             if query.mode == "semantic":
                 raise
@@ -204,20 +222,23 @@ class CandidateFinder:
         return self._vectors
 
     def _meanings(
-        self, meaning: QueryMeaning | None, ids: Sequence[int]
+        self, meaning: QueryMeaning | None, ids: Sequence[int], words: Sequence[float]
     ) -> tuple[list[float], list[float], Mapping[int, bytes]]:
         """The cosine and the piece match of each passage, and the pieces themselves."""
-        unknown = [math.nan] * len(ids)
-        if meaning is None or self._embedder is None or not ids:
-            return unknown, unknown, {}
-        from hindbrain.search.semantic import best_piece_matches, has_pieces
+        matches = [math.nan] * len(ids)
+        if meaning is None or not ids:
+            return matches, matches, {}
+        from hindbrain.search.semantic import best_piece_matches
 
-        source = self._vector_source()
-        cosines = source.score(meaning.vector, ids)
-        if not has_pieces(self._embedder):
-            return cosines, unknown, {}
+        cosines = self._vector_source().score(meaning.vector, ids)
+        if self._piece_embedder is None:
+            return cosines, matches, {}
         pieces = self._store.pieces_of(ids)
-        return cosines, best_piece_matches(self._embedder, meaning, ids, pieces), pieces
+        places = foremost(words, cosines, max(_PIECES_FOR, len(ids) // 2))
+        found = best_piece_matches(self._piece_embedder, meaning, [ids[i] for i in places], pieces)
+        for i, match in zip(places, found, strict=True):
+            matches[i] = match
+        return cosines, matches, pieces
 
     def _first_passages(self, note_ids: Sequence[int], keep: Keep | None) -> list[int]:
         if not note_ids:

@@ -77,7 +77,7 @@ class SearchEngine:
             score=score,
             confidence=confidence(candidate, found.coverage(candidate)),
             why={name: round(value, 4) for name, value in shares.items() if value},
-            terms=tuple(term.text for term in found.terms if term.stands_in(info.id)),
+            terms=tuple(found.terms[at].text for at in found.words.terms_in(info.id)),
             before=before,
             after=after,
             also=tuple(dict.fromkeys(found.place(j) for j in also)),

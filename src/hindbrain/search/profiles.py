@@ -85,6 +85,7 @@ _SEMANTIC = 0.7
 _PIECES = 0.3
 _FIELDS = 0.25
 _ENTITY = 0.3
+_NAMED = 3.0  # a query that is a note's very name: that note comes first, whatever else is said of it
 _DATE = 0.5
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
@@ -118,7 +119,7 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
             "semantic": semantic_weight * c.trust * semantic[i],
             "pieces": _PIECES * c.trust * pieces[i],
             "fields": _FIELDS * fields[i],
-            "entity": _ENTITY * c.entity,
+            "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,
             "recency": _RECENCY * _recency(c.age_days, _RECENCY_HALF_LIFE_DAYS),
             "importance": _IMPORTANCE * c.importance,
@@ -126,6 +127,15 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
         }
         for i, c in enumerate(candidates)
     ]
+
+
+def foremost(lexical: Sequence[float], semantic: Sequence[float], limit: int) -> list[int]:
+    """The places of the candidates that words and meaning alone would put first, in any order."""
+    if len(lexical) <= limit:
+        return list(range(len(lexical)))
+    by_words, by_meaning = _by_top(lexical), _by_range(semantic)
+    sums = [_LEXICAL * by_words[i] + _SEMANTIC * by_meaning[i] for i in range(len(lexical))]
+    return sorted(range(len(sums)), key=lambda i: -sums[i])[:limit]
 
 
 def rrf(candidates: Sequence[Candidate]) -> list[Shares]:

@@ -14,6 +14,9 @@ Mode: TypeAlias = Literal["hybrid", "keyword", "semantic"]
 Unit: TypeAlias = Literal["passage", "note"]
 
 _MAX_NAME_WORDS = 6
+# Who pastes a page means it as a whole: its words count, but no name or date is sought beyond the beginning.
+_MAX_CHARS = 6_000
+_MAX_CHARS_FOR_NAMES = 600
 
 
 class Filters(NamedTuple):
@@ -54,7 +57,7 @@ class Understood(NamedTuple):
 
 
 def understand(text: str, today: date) -> Understood:
-    words = name_key(text).split()[:64]
+    words = name_key(text[:_MAX_CHARS_FOR_NAMES]).split()[:64]
     kept = [i for i, word in enumerate(words) if word not in STOP_WORDS and word not in _SPEAK_OF_NOTES]
     whole = " ".join(words[kept[0] : kept[-1] + 1]) if kept else " ".join(words)
     runs = {
@@ -63,7 +66,8 @@ def understand(text: str, today: date) -> Understood:
         for start in range(len(words) - length + 1)
         if words[start] not in STOP_WORDS and words[start + length - 1] not in STOP_WORDS
     }
-    return Understood(understand_terms(text), _windows(text, today), tuple(runs), whole)
+    windows = _windows(text[:_MAX_CHARS_FOR_NAMES], today)
+    return Understood(understand_terms(text[:_MAX_CHARS]), windows, tuple(runs), whole)
 
 
 def _windows(text: str, today: date) -> "tuple[DateWindow, ...]":

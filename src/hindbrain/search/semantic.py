@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.base.errors import IndexDamaged
 from hindbrain.base.segment import unsegmented_run
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Vectors that a cold command still reads whole; beyond, it judges the keyword candidates only.
 _COLD_SCAN = 20_000
+_MOST_WORDS = 128  # of a query; who pastes a page is understood by its beginning
 _STOP_WEIGHT = 0.5  # a stop word says little, not nothing
 _RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carrying the dead
 
@@ -33,17 +34,16 @@ class QueryMeaning(NamedTuple):
     trust: float = 1.0  # 0..1: how much of the query is in a script that the embedder knows
 
 
-def has_pieces(embedder: Embedder) -> TypeGuard[PieceEmbedder]:
-    return isinstance(embedder, PieceEmbedder)
+def embed_query(embedder: Embedder, text: str) -> QueryMeaning:
+    """Embed the query by an embedder that knows nothing of single words."""
+    return QueryMeaning(embedder.embed_query(text), (), ())
 
 
-def embed_query(embedder: Embedder, text: str, idfs: Mapping[str, float]) -> QueryMeaning:
-    """Embed the query; with the built-in embedder each word counts as much as it tells in this vault."""
-    if not has_pieces(embedder):
-        return QueryMeaning(embedder.embed_query(text), (), ())
+def weigh_query(embedder: PieceEmbedder, text: str, idfs: Mapping[str, float]) -> QueryMeaning:
+    """Embed the query, each word counting as much as it tells in this vault."""
     from hindbrain.models.static import words_of
 
-    weighted = [(word, _weight(word, idfs)) for word in words_of(text)[:256]]
+    weighted = [(word, _weight(word, idfs)) for word in words_of(text)[:_MOST_WORDS]]
     told = [(word, weight) for word, weight in weighted if weight > _STOP_WEIGHT]
     pieces, weights = embedder.weigh(told or weighted)
     return QueryMeaning(embedder.embed_weighted(weighted), pieces, weights, _trust(text))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from hindbrain.index.store import IndexStore, NoteInfo, Value
 
 _MOST_NOTES = 20_000
-_MOST_TEXTS = 200
+_MOST_TEXTS = 1_000
 
 
 class IndexView:

@@ -10,7 +10,7 @@ from pathlib import Path
 MARKERS = (".hindbrain", ".obsidian")
 VAULT_ID_FILE = ".hindbrain/vault-id"
 
-_PATH_ID_PREFIX = "path-"
+PATH_ID_PREFIX = "path-"
 _MAX_ID_BYTES = 128
 _ID = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -50,11 +50,11 @@ def path_id(root: Path) -> str:
     import hashlib  # here: it brings OpenSSL, and a vault with an id does without
 
     place = os.path.normcase(os.path.realpath(root))
-    return _PATH_ID_PREFIX + hashlib.sha256(os.fsencode(place)).hexdigest()[:24]
+    return PATH_ID_PREFIX + hashlib.sha256(os.fsencode(place)).hexdigest()[:24]
 
 
 def is_vault(root: Path, expect_id: str) -> bool:
     """Is this the vault that had `expect_id`? An id made from the path still holds after `init` gave one."""
-    if expect_id.startswith(_PATH_ID_PREFIX):
+    if expect_id.startswith(PATH_ID_PREFIX):
         return path_id(root) == expect_id
     return read_vault_id(root) == expect_id
