@@ -1,6 +1,6 @@
 """Fit the confidence: how likely is a hit what was sought, from what it shares with the query?
 
-A logistic curve over coverage, piece match and cosine of the first ten hits of each LoCoMo and SciFact
+A logistic curve over coverage and cosine of the first ten hits of each LoCoMo and SciFact
 question. Half of the questions fit it, the other half tell whether it holds: the table compares what was said
 with what was so. The coefficients printed here are those of `hindbrain.search.signals`.
 """
@@ -22,7 +22,7 @@ from hindbrain.search.query import SearchQuery
 
 _HITS = 10
 _BINS = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.01)
-Row = tuple[float, float, float, float]  # coverage, piece match, cosine, 1 when it was sought
+Row = tuple[float, float, float]  # coverage, cosine, 1 when it was sought
 
 
 def run(options: Options) -> Outcome:
@@ -30,17 +30,17 @@ def run(options: Options) -> Outcome:
         questions = [*_from_locomo(options.data, work), *_from_scifact(options.data, work)]
     fitted = _fit(np.array([row for rows in questions[::2] for row in rows]))
     held = np.array([row for rows in questions[1::2] for row in rows])
-    said = _curve(held[:, :3], fitted)
+    said = _curve(held[:, :2], fitted)
     rows = []
     for low, high in pairwise(_BINS):
         inside = (said >= low) & (said < high)
         if inside.any():
             shown = (f"{low:.1f}-{min(high, 1.0):.1f}", str(int(inside.sum())))
-            rows.append((*shown, f"{said[inside].mean():.2f}", f"{held[inside, 3].mean():.2f}"))
-    names = ("intercept", "coverage", "pieces", "cosine")
+            rows.append((*shown, f"{said[inside].mean():.2f}", f"{held[inside, 2].mean():.2f}"))
+    names = ("intercept", "coverage", "cosine")
     metrics = dict(zip(names, map(float, fitted), strict=True))
-    metrics["brier"] = float(np.mean((said - held[:, 3]) ** 2))
-    metrics["brier.constant"] = float(np.mean((held[:, 3].mean() - held[:, 3]) ** 2))
+    metrics["brier"] = float(np.mean((said - held[:, 2]) ** 2))
+    metrics["brier.constant"] = float(np.mean((held[:, 2].mean() - held[:, 2]) ** 2))
     coefficients = tuple((name, f"{value:.3f}") for name, value in metrics.items())
     return Outcome(
         metrics=metrics,
@@ -64,7 +64,7 @@ def _rows(index: Measured, text: str, unit: str, sought: set[tuple[str, int]] | 
             else {(path, line) for line in range(info.first_line, info.last_line + 1)}
         )
         cosine = 0.0 if math.isnan(candidate.semantic) else candidate.semantic
-        row = (found.coverage(candidate), candidate.pieces, cosine, float(bool(held & sought)))
+        row = (found.coverage(candidate), cosine, float(bool(held & sought)))
         rows.append((candidate.lexical + candidate.semantic, row))
     rows.sort(key=lambda item: -item[0])
     return [row for _, row in rows[:_HITS]]
@@ -109,11 +109,11 @@ def _curve(signals: NDArray[np.float64], fitted: NDArray[np.float64]) -> NDArray
 
 def _fit(rows: NDArray[np.float64], steps: int = 50) -> NDArray[np.float64]:
     """Newton's method on the logistic loss, with a little ridge so that it always converges."""
-    signals = np.column_stack([np.ones(len(rows)), rows[:, :3]])
+    signals = np.column_stack([np.ones(len(rows)), rows[:, :2]])
     fitted = np.zeros(signals.shape[1])
     for _ in range(steps):
         said = _curve(signals[:, 1:], fitted)
-        gradient = signals.T @ (rows[:, 3] - said) - 0.01 * fitted
+        gradient = signals.T @ (rows[:, 2] - said) - 0.01 * fitted
         curvature = (signals * (said * (1 - said))[:, None]).T @ signals + 0.01 * np.eye(len(fitted))
         fitted = fitted + np.linalg.solve(curvature, gradient)
     return fitted

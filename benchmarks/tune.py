@@ -21,7 +21,7 @@ from hindbrain.search import profiles
 from hindbrain.search.candidates import CandidateFinder, Found
 from hindbrain.search.query import SearchQuery
 
-_SIGNALS = ("LEXICAL", "SEMANTIC", "PIECES", "FIELDS", "ENTITY", "DATE", "RECENCY", "IMPORTANCE", "ACCESS")
+_SIGNALS = ("LEXICAL", "SEMANTIC", "FIELDS", "ENTITY", "DATE", "RECENCY", "IMPORTANCE", "ACCESS")
 _SETS: tuple[tuple[Benchmark, tuple[str, ...]], ...] = (
     (locomo.BENCHMARK, ("turn.fraction@10", "turn.mrr", "tokens1000.fraction", "session.fraction@5")),
     (longmemeval.BENCHMARK, ("all@5", "any@5", "pooled.all@5")),

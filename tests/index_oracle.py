@@ -58,6 +58,6 @@ def meaning(index: Path) -> list[tuple]:  # type: ignore[type-arg]
     return rows(
         index,
         "SELECT n.path, n.hash, n.title, n.tags, n.date, p.uid, p.start, p.stop, p.first_line, p.last_line,"
-        " p.heading, p.text_hash, v.codes, v.pieces FROM note n LEFT JOIN passage p ON p.note_id = n.id"
+        " p.heading, p.text_hash, v.codes FROM note n LEFT JOIN passage p ON p.note_id = n.id"
         " LEFT JOIN vector v ON v.passage_id = p.id ORDER BY n.path, p.id",
     )

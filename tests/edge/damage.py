@@ -70,7 +70,7 @@ def _passages_lost(path: Path) -> None:
 
 
 def _vectors_left_over(path: Path) -> None:
-    _change(path, "INSERT INTO vector SELECT 999999, codes, pieces FROM vector LIMIT 1")
+    _change(path, "INSERT INTO vector SELECT 999999, codes FROM vector LIMIT 1")
 
 
 def _change(path: Path, sql: str) -> None:

@@ -127,16 +127,6 @@ def test_a_weight_counts(static: StaticEmbedder) -> None:
     assert np.allclose(vector, static.embed_query("tax"), atol=1e-5)
 
 
-def test_late_interaction_finds_the_document_that_holds_the_query(static: StaticEmbedder) -> None:
-    documents = [np.array(static.pieces(t), dtype=np.uint16) for t in ("income tax form", "the dog ran", "")]
-    pieces, weights = static.weigh([("dog", 2.0)])
-    scores = static.best_matches(pieces, weights, documents)
-    assert scores[1] == pytest.approx(1.0, abs=1e-3)
-    assert scores[1] > scores[0]
-    assert scores[2] == 0.0
-    assert not static.best_matches([], [], documents).any()
-
-
 def test_it_is_an_embedder_with_pieces(static: StaticEmbedder) -> None:
     assert isinstance(static, PieceEmbedder)
     assert max(static.pieces("the whole vocabulary fits two bytes")) < 65_536

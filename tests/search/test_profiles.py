@@ -81,14 +81,6 @@ def test_keyword_recency_weighs_four_signals() -> None:
     assert totals("keyword-recency", best, other) == pytest.approx(expected)
 
 
-def test_the_default_lets_the_whole_vector_speak_where_there_are_no_pieces() -> None:
-    low, high = Candidate(1, 1, semantic=0.1), Candidate(2, 1, semantic=0.9)
-    with_pieces = Candidate(2, 1, semantic=0.9, pieces=0.5)
-    (_, whole), (_, part) = PROFILES["default"]([low, high]), PROFILES["default"]([low, with_pieces])
-    assert whole["semantic"] > part["semantic"] > 0
-    assert whole["pieces"] == 0
-
-
 def test_the_default_believes_vectors_as_far_as_the_embedder_knows_the_script() -> None:
     low, high = Candidate(1, 1, semantic=0.1), Candidate(2, 1, semantic=0.9)
     strange = Candidate(2, 1, semantic=0.9, trust=0.25)

@@ -42,5 +42,5 @@ def test_overlap_is_jaccard_with_a_bonus_for_the_whole_phrase() -> None:
 def test_confidence_lies_between_0_and_1_and_grows_with_what_is_shared() -> None:
     nothing = confidence(Candidate(1, 1), 0.0)
     words = confidence(Candidate(1, 1), 1.0)
-    both = confidence(Candidate(1, 1, semantic=0.9, pieces=0.9), 1.0)
+    both = confidence(Candidate(1, 1, semantic=0.9), 1.0)
     assert 0 < nothing < words < both < 1

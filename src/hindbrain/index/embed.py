@@ -19,7 +19,7 @@ from hindbrain.models.embedder import Embedder, PieceEmbedder
 _BATCH = 2_048
 _REMOTE_BATCH = 256  # what a slow service does is kept early, and an interruption loses little
 _PARALLEL_FROM = 20_000  # passages
-VectorRow: TypeAlias = tuple[int, bytes, bytes]  # passage id, codes, pieces
+VectorRow: TypeAlias = tuple[int, bytes]  # passage id, codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _embedded(writer: IndexWriter, embedder: Embedder, total: int, now_ns: int) 
         return
     for batch in writer.pending(_REMOTE_BATCH):
         codes = _through_cache(writer, embedder, _texts(writer, batch), now_ns)
-        yield [(id_, own, b"") for id_, own in zip(_ids(batch), codes, strict=True)]
+        yield list(zip(_ids(batch), codes, strict=True))
 
 
 def _ids(batch: Sequence[Pending]) -> list[int]:
@@ -78,13 +78,9 @@ def _texts(writer: IndexWriter, batch: Sequence[Pending]) -> list[str]:
 
 
 def rows_from_pieces(embedder: PieceEmbedder, ids: Sequence[int], texts: Sequence[str]) -> list[VectorRow]:
-    """Cheaper than a look into the cache; the distinct pieces are kept for late interaction."""
-    import numpy as np
-
-    pieces = [embedder.pieces(text) for text in texts]
-    codes = quantise(embedder.embed_pieces(pieces))
-    kept = [np.array(list(dict.fromkeys(found)), dtype="<u2").tobytes() for found in pieces]
-    return [(id_, row.tobytes(), own) for id_, row, own in zip(ids, codes, kept, strict=True)]
+    """Made anew each time: cheaper than a look into the cache."""
+    codes = quantise(embedder.embed_pieces([embedder.pieces(text) for text in texts]))
+    return [(id_, row.tobytes()) for id_, row in zip(ids, codes, strict=True)]
 
 
 def _through_cache(writer: IndexWriter, embedder: Embedder, texts: Sequence[str], now_ns: int) -> list[bytes]:

@@ -88,9 +88,7 @@ def m001_notes_and_passages(db: apsw.Connection) -> None:
             filename, title, aliases, tags, headers, para_area, summary, date,
             content='', contentless_delete=1, tokenize='{_TOKENIZE}'
         );
-        CREATE TABLE vector (
-            passage_id INTEGER PRIMARY KEY, codes BLOB NOT NULL, pieces BLOB NOT NULL
-        ) STRICT;
+        CREATE TABLE vector (passage_id INTEGER PRIMARY KEY, codes BLOB NOT NULL) STRICT;  -- int8
         CREATE TABLE embedding_cache (
             model TEXT NOT NULL, text_hash BLOB NOT NULL, codes BLOB NOT NULL, used_ns INTEGER NOT NULL,
             PRIMARY KEY (model, text_hash)

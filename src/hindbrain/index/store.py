@@ -203,10 +203,6 @@ class IndexStore:
         )
         return self._blobs(sql, (_json_ids(ids),))
 
-    def pieces_of(self, ids: Iterable[int]) -> dict[int, bytes]:
-        sql = "SELECT passage_id, pieces FROM vector WHERE passage_id IN (SELECT value FROM json_each(?))"
-        return dict(self._blobs(sql, (_json_ids(ids),)))
-
     def usage(self) -> dict[str, tuple[int, float]]:
         """Return how often and when last each note was opened: path to (count, seconds since the epoch)."""
         sql = "SELECT path, count(*), max(at) FROM access_log GROUP BY path"

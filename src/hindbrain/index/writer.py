@@ -122,10 +122,10 @@ class IndexWriter:
             self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
         return bool(rows)
 
-    def put_vectors(self, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
-        """Rows of (passage id, codes, pieces), in the order in which `pending` gave the passages."""
+    def put_vectors(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Rows of (passage id, codes), in the order in which `pending` gave the passages."""
         before = self._db.total_changes()
-        self._db.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?, ?)", rows)
+        self._db.executemany("INSERT OR IGNORE INTO vector VALUES (?, ?)", rows)
         self._count_vectors(self._db.total_changes() - before)
         if rows:
             self.set_meta({"embedded_up_to": rows[-1][0]})

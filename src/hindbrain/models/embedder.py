@@ -61,11 +61,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class PieceEmbedder(Embedder, Protocol):
-    """An embedder that sums piece vectors, so that single pieces can be compared and weighted."""
-
-    def keep_ready(self) -> None:
-        """Do now what makes later queries fast: many will come."""
-        ...
+    """An embedder that sums piece vectors, so that the words of a query can be weighted."""
 
     def pieces(self, text: str) -> list[int]:
         """The numbers (below 65,536) of the pieces that a text is made of, in order."""
@@ -75,18 +71,8 @@ class PieceEmbedder(Embedder, Protocol):
         """One row a document; a document without pieces gets zeros."""
         ...
 
-    def weigh(self, words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-        """The pieces of the words, and the weight of each: that of its word."""
-        ...
-
     def embed_weighted(self, words: Iterable[tuple[str, float]]) -> Vectors:
         """A query vector in which each word counts with its weight. Shape (dim,)."""
-        ...
-
-    def best_matches(
-        self, query: Sequence[int], weights: Sequence[float], documents: Sequence[NDArray[np.uint16]]
-    ) -> Vectors:
-        """Per document: for each query piece its most similar piece there, averaged by weight."""
         ...
 
 

@@ -80,25 +80,16 @@ class StaticEmbedder:
         """Return the mean of the words' pieces, each counted with its word's weight."""
         import numpy as np
 
-        pieces, weights = self.weigh(words)
-        if not pieces:
-            return np.zeros(self.dim, dtype=np.float32)
-        vector = np.asarray(weights, dtype=np.float32) @ self._rows(pieces)
-        return _normalised(vector)
-
-    def keep_ready(self) -> None:
-        """Read the whole table now: for a process that will answer many queries."""
-        _ = self._table
-
-    def weigh(self, words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-        """Return the pieces of the words, and the weight of each."""
         pieces: list[int] = []
         weights: list[float] = []
         for word, weight in words:
             found = self._pieces_of[word]
             pieces += found
             weights += [weight] * len(found)
-        return pieces, weights
+        if not pieces:
+            return np.zeros(self.dim, dtype=np.float32)
+        vector = np.asarray(weights, dtype=np.float32) @ self._rows(pieces)
+        return _normalised(vector)
 
     def pieces(self, text: str) -> list[int]:
         """Return the numbers of the pieces that a text is made of, in order."""
@@ -122,30 +113,6 @@ class StaticEmbedder:
         np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return vectors
 
-    def best_matches(
-        self, query: Sequence[int], weights: Sequence[float], documents: Sequence[NDArray[np.uint16]]
-    ) -> NDArray[np.float32]:
-        """Late interaction: per query piece its most similar piece in each document, averaged by weight."""
-        import numpy as np
-
-        scores = np.zeros(len(documents), dtype=np.float32)
-        lengths = np.fromiter(map(len, documents), dtype=np.int64, count=len(documents))
-        filled = np.flatnonzero(lengths)
-        share = np.asarray(weights, dtype=np.float32)
-        if not len(query) or not len(filled) or share.sum() <= 0:
-            return scores
-        pieces = np.concatenate(documents)
-        # Each distinct piece is compared once. A table of all pieces finds them faster than sorting would.
-        column = np.zeros(len(self._stored), dtype=np.int32)
-        column[pieces] = 1
-        distinct = np.flatnonzero(column)
-        column[distinct] = np.arange(len(distinct), dtype=np.int32)
-        similar = self._directions(query) @ self._directions(distinct).T
-        starts = (np.cumsum(lengths) - lengths)[filled]
-        best = np.maximum.reduceat(similar.take(column[pieces], axis=1), starts, axis=1)
-        scores[filled] = (share / share.sum()) @ best
-        return scores
-
     def _rows(self, pieces: Sequence[int] | NDArray[Any]) -> Vectors:
         import numpy as np
 
@@ -153,13 +120,6 @@ class StaticEmbedder:
         if "_table" in self.__dict__:
             return self._table.take(pieces, axis=0)
         return np.asarray(self._stored[pieces], dtype=np.float32)
-
-    def _directions(self, pieces: Sequence[int] | NDArray[Any]) -> Vectors:
-        import numpy as np
-
-        rows = self._rows(pieces)
-        rows /= np.sqrt(np.vecdot(rows, rows))[:, None]
-        return rows
 
     @cached_property
     def _table(self) -> Vectors:

@@ -16,7 +16,7 @@ from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
-from hindbrain.search.profiles import Candidate, foremost
+from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import SearchQuery, Understood, understand
 from hindbrain.search.signals import in_windows, overlap_of
 from hindbrain.search.terms import match_expression
@@ -35,7 +35,6 @@ _PASSAGES = 30
 _PASSAGES_FOR_NOTES = 120
 _FIELD_NOTES = 30
 _FIELD_FIRSTS = 5  # of them, whose beginning becomes a candidate whatever it says
-_PIECES_FOR = 30  # candidates whose single pieces are compared: those that words and meaning put first
 _DAY_S = 86_400.0
 _EPOCH = date(1970, 1, 1)
 
@@ -45,7 +44,7 @@ class Found:
 
     def __init__(
         self, understood: Understood, terms: tuple[Term, ...], passages: list[PassageInfo],
-        notes: Mapping[int, NoteInfo], candidates: list[Candidate], pieces: Mapping[int, bytes],
+        notes: Mapping[int, NoteInfo], candidates: list[Candidate],
         used_vectors: bool, notices: tuple[str, ...], words: Scores,
     ) -> None:  # fmt: skip
         self.understood = understood
@@ -53,7 +52,6 @@ class Found:
         self.passages = passages
         self.notes = notes
         self.candidates = candidates
-        self.pieces = pieces  # by passage id; empty where the embedder has none
         self.used_vectors = used_vectors
         self.notices = notices
         self.words = words  # where each term stands
@@ -124,11 +122,7 @@ class CandidateFinder:
         """The embedder, if it has pieces. Asked once: the question takes longer than a small search."""
         from hindbrain.models.embedder import PieceEmbedder
 
-        if not isinstance(self._embedder, PieceEmbedder):
-            return None
-        if self._warm:
-            self._embedder.keep_ready()
-        return self._embedder
+        return self._embedder if isinstance(self._embedder, PieceEmbedder) else None
 
     def _gathered(
         self, ids: Iterable[int], lexical: Scores, by_words: bool, meaning: QueryMeaning | None,
@@ -140,7 +134,7 @@ class CandidateFinder:
         infos = [info for info in infos if info.note_id in notes]
         real = [info.id for info in infos]
         words = lexical.of(real) if by_words else [0.0] * len(real)
-        cosines, matches, pieces = self._meanings(meaning, real, words)
+        cosines = self._cosines(meaning, real)
         now = self._clock.now()
         dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
         ages = {id_: (now - _when(note)) / _DAY_S for id_, note in notes.items()}
@@ -151,7 +145,6 @@ class CandidateFinder:
                 note_id=info.note_id,
                 lexical=words[i],
                 semantic=cosines[i],
-                pieces=matches[i],
                 trust=trust,
                 date=dated[info.note_id],
                 importance=_importance(notes[info.note_id]),
@@ -159,9 +152,7 @@ class CandidateFinder:
             )
             for i, info in enumerate(infos)
         ]
-        return Found(
-            understood, terms, infos, notes, candidates, pieces, meaning is not None, notices, lexical
-        )
+        return Found(understood, terms, infos, notes, candidates, meaning is not None, notices, lexical)
 
     def _keep(self, query: SearchQuery) -> Keep | None:
         if not query.filters.any:
@@ -221,24 +212,10 @@ class CandidateFinder:
         self._vectors.refresh(self._view.generation)
         return self._vectors
 
-    def _meanings(
-        self, meaning: QueryMeaning | None, ids: Sequence[int], words: Sequence[float]
-    ) -> tuple[list[float], list[float], Mapping[int, bytes]]:
-        """The cosine and the piece match of each passage, and the pieces themselves."""
-        matches = [math.nan] * len(ids)
+    def _cosines(self, meaning: QueryMeaning | None, ids: Sequence[int]) -> list[float]:
         if meaning is None or not ids:
-            return matches, matches, {}
-        from hindbrain.search.semantic import best_piece_matches
-
-        cosines = self._vector_source().score(meaning.vector, ids)
-        if self._piece_embedder is None:
-            return cosines, matches, {}
-        pieces = self._store.pieces_of(ids)
-        places = foremost(words, cosines, max(_PIECES_FOR, len(ids) // 2))
-        found = best_piece_matches(self._piece_embedder, meaning, [ids[i] for i in places], pieces)
-        for i, match in zip(places, found, strict=True):
-            matches[i] = match
-        return cosines, matches, pieces
+            return [math.nan] * len(ids)
+        return self._vector_source().score(meaning.vector, ids)
 
     def _first_passages(self, note_ids: Sequence[int], keep: Keep | None) -> list[int]:
         if not note_ids:

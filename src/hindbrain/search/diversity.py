@@ -18,8 +18,8 @@ def collapse(items: Sequence[T], key: Callable[[T], Hashable]) -> list[tuple[T, 
     return list(groups.values())
 
 
-def near_duplicate(a: frozenset[int], b: frozenset[int], threshold: float = 0.9) -> bool:
-    """Do two sets of pieces share nearly everything? Tiny sets are alike by chance: they do not count."""
+def near_duplicate(a: frozenset[str], b: frozenset[str], threshold: float = 0.9) -> bool:
+    """Do two sets of words share nearly everything? Tiny sets are alike by chance: they do not count."""
     smaller, larger = sorted((len(a), len(b)))
     if smaller < 6 or smaller < threshold * larger:
         return False
@@ -27,7 +27,7 @@ def near_duplicate(a: frozenset[int], b: frozenset[int], threshold: float = 0.9)
     return shared >= threshold * (smaller + larger - shared)
 
 
-def jaccard(a: frozenset[int], b: frozenset[int]) -> float:
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a or b else 1.0
 
 

@@ -47,7 +47,7 @@ class SearchEngine:
             shares = profile(found.candidates)
             totals = [sum(share.values()) for share in shares]
             order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
-            kept = _thinned(query, found, totals, order)
+            kept = self._thinned(query, found, totals, order)
             top = totals[order[0]] if order else 1.0
             hits = tuple(self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept)
             mode = "keyword" if query.mode == "hybrid" and not found.used_vectors else query.mode
@@ -59,6 +59,28 @@ class SearchEngine:
         with self._store.snapshot():
             self._view.refresh()
             return self._finder.find(query)
+
+    def _thinned(
+        self, query: SearchQuery, found: Found, totals: Sequence[float], order: Sequence[int]
+    ) -> list[Kept]:
+        """The best k, without repetitions."""
+
+        def words(i: int) -> frozenset[str]:
+            info = found.passages[i]
+            return frozenset(self._view.text_of(info.note_id)[info.start : info.stop].lower().split())
+
+        wanted = 4 * query.k if query.diversity else query.k
+        if query.unit == "note":
+            kept = _first_of_each_note(found, order, wanted)
+        else:
+            kept = _without_repetitions(found, order, wanted, words)
+        if not query.diversity or not kept:
+            return kept[: query.k]
+        sets = [words(i) for i, _ in kept]
+        top = totals[kept[0][0]] or 1.0
+        scores = [totals[i] / top for i, _ in kept]
+        picked = mmr(scores, lambda a, b: jaccard(sets[a], sets[b]), query.k, query.diversity)
+        return [kept[i] for i in picked]
 
     def _hit(self, found: Found, i: int, also: Sequence[int], shares: Shares, score: float) -> Hit:
         info, candidate = found.passages[i], found.candidates[i]
@@ -91,22 +113,6 @@ def _check(query: SearchQuery) -> None:
         raise UsageError(f"diversity is {query.diversity}; give a number from 0 to 1")
 
 
-def _thinned(query: SearchQuery, found: Found, totals: Sequence[float], order: Sequence[int]) -> list[Kept]:
-    """The best k, without repetitions."""
-    wanted = 4 * query.k if query.diversity else query.k
-    if query.unit == "note":
-        kept = _first_of_each_note(found, order, wanted)
-    else:
-        kept = _without_repetitions(found, order, wanted)
-    if not query.diversity or not kept:
-        return kept[: query.k]
-    pieces = [_piece_set(found, i) for i, _ in kept]
-    top = totals[kept[0][0]] or 1.0
-    scores = [totals[i] / top for i, _ in kept]
-    picked = mmr(scores, lambda a, b: jaccard(pieces[a], pieces[b]), query.k, query.diversity)
-    return [kept[i] for i in picked]
-
-
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:
     best: dict[int, Kept] = {}
     for i in order:
@@ -116,18 +122,20 @@ def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[
     return list(best.values())
 
 
-def _without_repetitions(found: Found, order: Sequence[int], limit: int) -> list[Kept]:
+def _without_repetitions(
+    found: Found, order: Sequence[int], limit: int, words: Callable[[int], frozenset[str]]
+) -> list[Kept]:
     """The first `limit` that differ, each with the later ones of the same or nearly the same text."""
     kept: list[Kept] = []
     by_text: dict[bytes, Kept] = {}
-    sets: list[frozenset[int]] = []
+    sets: list[frozenset[str]] = []
     for i in order:
         text_hash = found.passages[i].text_hash
         twin = by_text.get(text_hash)
         if twin is None and len(kept) == limit:
             continue  # only equal texts are still of interest: they are cheap to find
         if twin is None:
-            own = _piece_set(found, i)
+            own = words(i)
             twin = next((kept[j] for j, other in enumerate(sets) if near_duplicate(own, other)), None)
         if twin is not None:
             twin[1].append(i)
@@ -136,11 +144,6 @@ def _without_repetitions(found: Found, order: Sequence[int], limit: int) -> list
             sets.append(own)
         by_text[text_hash] = twin or kept[-1]
     return kept
-
-
-def _piece_set(found: Found, i: int) -> frozenset[int]:
-    data = found.pieces.get(found.candidates[i].id, b"")
-    return frozenset(memoryview(data).cast("H")) if data else frozenset()
 
 
 def _neighbours(text: str, info: PassageInfo) -> tuple[str, str]:

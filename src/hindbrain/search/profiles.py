@@ -33,7 +33,6 @@ class Candidate:
         "opened",
         "opened_days",
         "overlap",
-        "pieces",
         "semantic",
         "success",
         "trust",
@@ -48,7 +47,6 @@ class Candidate:
         fields: float = 0.0,  # BM25 over file name, title, aliases, tags, headers, ...
         bm25: float = 0.0,  # plain BM25 of the passage alone; only for the profiles that use it
         semantic: float = math.nan,  # cosine
-        pieces: float = math.nan,  # late interaction, about -1..1
         trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
         entity: float = 0.0,  # 1: the query names this note
         date: float = 0.0,  # 1: the note's date lies in a window that the query names
@@ -65,7 +63,6 @@ class Candidate:
         self.fields = fields
         self.bm25 = bm25
         self.semantic = semantic
-        self.pieces = pieces
         self.trust = trust
         self.entity = entity
         self.date = date
@@ -82,7 +79,6 @@ Profile: TypeAlias = Callable[[Sequence[Candidate]], list[Shares]]
 # weight of each signal, after it was scaled to 0..1 over the candidates
 _LEXICAL = 1.0
 _SEMANTIC = 0.7
-_PIECES = 0.3
 _FIELDS = 0.25
 _ENTITY = 0.3
 _NAMED = 3.0  # a query that is a note's very name: that note comes first, whatever else is said of it
@@ -108,16 +104,11 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
     """A convex mix of scaled signals: it keeps by how much one passage is better, which ranks throw away."""
     lexical = _by_top([c.lexical for c in candidates])
     semantic = _by_range([c.semantic for c in candidates])
-    pieces = _by_range([c.pieces for c in candidates])
     fields = _by_top([c.fields for c in candidates])
-    # Without pieces (an embedder of another kind), the whole vector speaks for them too.
-    no_pieces = all(math.isnan(c.pieces) for c in candidates)
-    semantic_weight = _SEMANTIC + (_PIECES if no_pieces else 0.0)
     return [
         {
             "lexical": _LEXICAL * lexical[i],
-            "semantic": semantic_weight * c.trust * semantic[i],
-            "pieces": _PIECES * c.trust * pieces[i],
+            "semantic": _SEMANTIC * c.trust * semantic[i],
             "fields": _FIELDS * fields[i],
             "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,
@@ -127,15 +118,6 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
         }
         for i, c in enumerate(candidates)
     ]
-
-
-def foremost(lexical: Sequence[float], semantic: Sequence[float], limit: int) -> list[int]:
-    """The places of the candidates that words and meaning alone would put first, in any order."""
-    if len(lexical) <= limit:
-        return list(range(len(lexical)))
-    by_words, by_meaning = _by_top(lexical), _by_range(semantic)
-    sums = [_LEXICAL * by_words[i] + _SEMANTIC * by_meaning[i] for i in range(len(lexical))]
-    return sorted(range(len(sums)), key=lambda i: -sums[i])[:limit]
 
 
 def rrf(candidates: Sequence[Candidate]) -> list[Shares]:

@@ -1,4 +1,4 @@
-"""Which passages mean what the query means: vectors of the whole, and the best match of each single piece.
+"""Which passages mean what the query means: cosines of vectors.
 
 Owns where vectors come from: a warm process keeps all of them in memory; a cold command reads what it needs
 from the file. Knows nothing of words, signals or hits.
@@ -26,17 +26,15 @@ _RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carry
 
 
 class QueryMeaning(NamedTuple):
-    """A query as vectors. `pieces` and `weights` are empty where the embedder has no pieces."""
+    """A query as a vector."""
 
     vector: Floats
-    pieces: Sequence[int]
-    weights: Sequence[float]
     trust: float = 1.0  # 0..1: how much of the query is in a script that the embedder knows
 
 
 def embed_query(embedder: Embedder, text: str) -> QueryMeaning:
     """Embed the query by an embedder that knows nothing of single words."""
-    return QueryMeaning(embedder.embed_query(text), (), ())
+    return QueryMeaning(embedder.embed_query(text))
 
 
 def weigh_query(embedder: PieceEmbedder, text: str, idfs: Mapping[str, float]) -> QueryMeaning:
@@ -44,9 +42,7 @@ def weigh_query(embedder: PieceEmbedder, text: str, idfs: Mapping[str, float]) -
     from hindbrain.models.static import words_of
 
     weighted = [(word, _weight(word, idfs)) for word in words_of(text)[:_MOST_WORDS]]
-    told = [(word, weight) for word, weight in weighted if weight > _STOP_WEIGHT]
-    pieces, weights = embedder.weigh(told or weighted)
-    return QueryMeaning(embedder.embed_weighted(weighted), pieces, weights, _trust(text))
+    return QueryMeaning(embedder.embed_weighted(weighted), _trust(text))
 
 
 def _trust(text: str) -> float:
@@ -162,20 +158,6 @@ class LoadedVectors:
         assert self._index is not None
         scores: list[float] = self._index.score(query, np.array(ids, dtype=np.int64)).tolist()
         return scores
-
-
-def best_piece_matches(
-    embedder: PieceEmbedder, meaning: QueryMeaning, ids: Sequence[int], pieces: Mapping[int, bytes]
-) -> list[float]:
-    """Late interaction for each passage; 0 where its pieces are not known."""
-    import numpy as np
-
-    try:
-        documents = [np.frombuffer(pieces.get(id_, b""), dtype="<u2") for id_ in ids]
-        scores: list[float] = embedder.best_matches(meaning.pieces, meaning.weights, documents).tolist()
-    except (IndexError, ValueError) as error:  # pieces that the embedder does not have: not written by us
-        raise _damaged() from error
-    return scores
 
 
 def _loaded(dim: int, rows: Sequence[tuple[int, bytes]]) -> VectorIndex:

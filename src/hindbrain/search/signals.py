@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 # A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate`.
 _INTERCEPT = -4.7
 _COVERAGE = 1.43
-_PIECES = 1.72
 _COSINE = 3.7
 _NAMED = 0.95  # of a note that is called by its very name
 
@@ -41,7 +40,6 @@ def overlap_of(query: str, text: str) -> float:
 def confidence(candidate: Candidate, coverage: float) -> float:
     """How likely it is that this passage is what was sought, 0..1, comparable between queries."""
     cosine = 0.0 if math.isnan(candidate.semantic) else candidate.semantic
-    pieces = 0.0 if math.isnan(candidate.pieces) else candidate.pieces
-    strength = _INTERCEPT + _COVERAGE * coverage + _PIECES * pieces + _COSINE * cosine
+    strength = _INTERCEPT + _COVERAGE * coverage + _COSINE * cosine
     likely = 1 / (1 + math.exp(-strength))
     return max(likely, _NAMED) if candidate.entity >= 1.0 else likely
