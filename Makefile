@@ -14,7 +14,7 @@ demo: $(READY)
 	$(BIN)/hindbrain demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(READY)
 	$(BIN)/ruff check src tests benchmarks

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hindbrain.search.dates import DateWindow
 
 # A logistic curve over what a hit shares with the query, fitted by `python -m benchmarks.calibrate`.
-_INTERCEPT = -4.7
-_COVERAGE = 1.43
-_COSINE = 3.7
+_INTERCEPT = -4.49
+_COVERAGE = 1.99
+_COSINE = 4.8
 _NAMED = 0.95  # of a note that is called by its very name
 
 
