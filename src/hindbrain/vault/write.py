@@ -22,6 +22,7 @@ from hindbrain.base.errors import Busy, NoteUnreadable, NotFound, UnsafePath, Wr
 from hindbrain.vault import commit, edits, recovery
 from hindbrain.vault.atomic import Folder, Seen, SyncFailed
 from hindbrain.vault.hashing import ABSENT, content_hash
+from hindbrain.vault.lingering import Lingering
 from hindbrain.vault.lock import FileLock
 from hindbrain.vault.paths import (
     TEMP_PREFIX,
@@ -33,7 +34,6 @@ from hindbrain.vault.paths import (
 )
 from hindbrain.vault.revisions import Entry, Revision, Revisions
 from hindbrain.vault.state_files import StateFiles
-from hindbrain.vault.watch import Watch
 
 _ATTEMPTS = 12  # against an editor that writes all the time; with the waits below about 0.3 s
 _LONGEST_WAIT_S = 0.05
@@ -82,7 +82,7 @@ class VaultWriter:
         self._lock = FileLock(state / "write.lock")
         self._revisions = Revisions(state, clock)
         self._files = StateFiles(self._root, self._revisions)
-        self._watch = Watch(self._root, clock)
+        self._lingering = Lingering(self._root, clock)
         if state.is_dir():
             with contextlib.suppress(Busy):  # whoever holds the lock has settled it before
                 self.recover(timeout_s=0)
@@ -178,7 +178,7 @@ class VaultWriter:
         failed.
         """
         try:
-            self._watch.look_again(last=True)
+            self._lingering.look_again(last=True)
         except OSError as error:
             raise WriteUnknown(
                 f"what an editor wrote while a note was replaced can't be kept ({_reason(error)})"
@@ -197,7 +197,7 @@ class VaultWriter:
 
     def _settle(self) -> bool:
         try:
-            self._watch.look_again()
+            self._lingering.look_again()
             return recovery.settle(self._root, self._revisions)
         except OSError as error:
             raise WriteFailed(
@@ -214,7 +214,7 @@ class VaultWriter:
                     place = self._locate(path, change)
                     return self._attempt(place, change)
                 except commit.Interfered as interfered:
-                    self._watch.add(place.parts, place.name, interfered.watch)
+                    self._lingering.add(place.parts, place.name, interfered.watch)
                 except (
                     OSError
                 ) as error:  # of looking and opening: errors of writing are judged where they are
@@ -297,7 +297,7 @@ class VaultWriter:
         except OSError as error:
             self._judge(folder, place, entry, ours, seen, error)
         self._revisions.finish(entry, "done")
-        self._watch.add(place.parts, place.name, watch)
+        self._lingering.add(place.parts, place.name, watch)
 
     def _prepare(
         self, folder: Folder, place: _Place, entry: Entry, seen: Seen | None, after: bytes | None

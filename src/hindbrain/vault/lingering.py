@@ -27,7 +27,7 @@ class _Item:
     since: float  # time.monotonic()
 
 
-class Watch:
+class Lingering:
     def __init__(self, root: Path, clock: Clock) -> None:
         self._root = root
         self._clock = clock
