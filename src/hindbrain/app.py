@@ -96,11 +96,11 @@ class App:
     ) -> SyncReport:
         from hindbrain.index.progress import silent
 
-        embedder = self.embedder if vectors else None
+        embedder = self._embedder_for_sync() if vectors else None
         return self.syncer.sync(embedder, listener or silent, verify=verify, confirm=confirm)
 
     def sync_paths(self, paths: Iterable[NotePath]) -> SyncReport:
-        return self.syncer.sync_paths(paths, self.embedder)
+        return self.syncer.sync_paths(paths, self._embedder_for_sync())
 
     def record_access(self, path: str, query: str = "") -> None:
         """Note that a note was opened: in the vault's log where it has our folder, and in the index."""
@@ -121,6 +121,13 @@ class App:
         report = self.sync(listener)
         log_access(self.state, read_usage(self.root), timeout_s=10.0)
         return report
+
+    def _embedder_for_sync(self) -> Embedder | None:
+        """None while `auto` had to fall back: a service that is down must not cost the vectors it made."""
+        if self.embedder is None or not self.embedder_choice().fell_back or not self.index_path.exists():
+            return self.embedder
+        made_by = self.store.meta("embedder")
+        return self.embedder if made_by in (None, self.embedder.name) else None
 
     def _forget_index(self) -> None:
         if "store" in self.__dict__:
@@ -158,7 +165,7 @@ class App:
             self.root, self.index_path, self.clock, max_bytes=c.number("vault.max_note_mb") * 1_000_000
         )
         Follower(
-            self.syncer, changes, hidden, lambda: self.embedder, self.state, self.clock,
+            self.syncer, changes, hidden, self._embedder_for_sync, self.state, self.clock,
             rescan_s=c.number("watch.rescan_s"), on_event=on_event,
         ).run(stop)  # fmt: skip
 
