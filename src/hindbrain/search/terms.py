@@ -18,6 +18,7 @@ from hindbrain.base.segment import letters_of, segment, unsegmented_run
 
 MAX_WORDS = 64
 MAX_WORD_CHARS = 64
+_MAX_STOP_WORDS = 4  # where a query has nothing else: each of them stands in half of all passages
 _MAX_PHRASES = 16
 _MAX_PHRASE_WORDS = 32
 
@@ -51,7 +52,7 @@ def understand_terms(text: str) -> QueryTerms:
     text = unicodedata.normalize("NFC", text)
     everything = _distinct(_split(text))
     meaningful = _distinct(_split(_without_contractions(text)), STOP_WORDS - _names(text))
-    words = _cut(meaningful or everything)
+    words = _cut(meaningful) or _longest(everything, _MAX_STOP_WORDS)
     kept = set(words)
     return QueryTerms(
         words=words,
@@ -147,13 +148,18 @@ def _distinct(words: Iterable[str], without: frozenset[str] = frozenset()) -> tu
     return tuple(dict.fromkeys(word[:MAX_WORD_CHARS] for word in words if word not in without))
 
 
+def _longest(words: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """The longest of them, in their order."""
+    chosen = set(sorted(words, key=len, reverse=True)[:most])
+    return tuple(word for word in words if word in chosen)
+
+
 def _cut(words: tuple[str, ...]) -> tuple[str, ...]:
     """Keep the first half of the places for the first words, the others for the longest of the rest."""
     if len(words) <= MAX_WORDS:
         return words
     first, rest = words[: MAX_WORDS // 2], words[MAX_WORDS // 2 :]
-    longest = set(sorted(rest, key=len, reverse=True)[: MAX_WORDS - len(first)])
-    return first + tuple(word for word in rest if word in longest)
+    return first + _longest(rest, MAX_WORDS - len(first))
 
 
 def _phrases(text: str) -> tuple[str, ...]:
