@@ -3,14 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindbrain.search.diversity import collapse, mmr, near_duplicate
-
-
-def test_items_of_one_key_collapse_into_the_first_of_them() -> None:
-    assert collapse(["apple", "bear", "ant", "bee"], key=lambda word: word[0]) == [
-        ("apple", ["ant"]),
-        ("bear", ["bee"]),
-    ]
+from hindbrain.search.diversity import mmr, near_duplicate
 
 
 def test_sets_that_share_nine_tenths_are_near_duplicates() -> None:

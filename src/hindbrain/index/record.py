@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from hindbrain.base.segment import searchable
-from hindbrain.index.names import link_key as link_key
-from hindbrain.index.names import name_key as name_key
+from hindbrain.index.names import name_key
 from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.note import Link, Note, Property

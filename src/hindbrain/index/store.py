@@ -161,14 +161,6 @@ class IndexStore:
         )
         return [PassageInfo._make(row) for row in self._typed(_PASSAGE_TYPES, sql, (_json_ids(ids),))]
 
-    def passages_of(self, note_id: int) -> list[PassageInfo]:
-        sql = (
-            f"SELECT {_PASSAGE_COLUMNS} FROM passage"
-            " WHERE id BETWEEN (SELECT first_passage FROM note WHERE id = ?1)"
-            " AND (SELECT first_passage + passages - 1 FROM note WHERE id = ?1) ORDER BY id"
-        )
-        return [PassageInfo._make(row) for row in self._typed(_PASSAGE_TYPES, sql, (note_id,))]
-
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         sql = f"SELECT {_NOTE_COLUMNS} FROM note WHERE id IN (SELECT value FROM json_each(?))"
         return {row[0]: NoteInfo._make(row) for row in self._typed(_NOTE_TYPES, sql, (_json_ids(ids),))}

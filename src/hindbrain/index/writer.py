@@ -12,8 +12,9 @@ from pathlib import Path
 import apsw
 
 from hindbrain.base.segment import searchable
+from hindbrain.index.names import link_key
 from hindbrain.index.plan import KnownNote
-from hindbrain.index.record import NoteRecord, link_key
+from hindbrain.index.record import NoteRecord
 from hindbrain.index.schema import as_fault, open_writer
 from hindbrain.index.store import known_notes, unpack_text
 from hindbrain.vault.path_rules import NotePath

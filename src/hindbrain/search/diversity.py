@@ -1,21 +1,6 @@
 """A ranked list in, one without repetitions out. Pure."""
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
-
-T = TypeVar("T")
-
-
-def collapse(items: Sequence[T], key: Callable[[T], Hashable]) -> list[tuple[T, list[T]]]:
-    """Return the first item of each key with the later ones of the same key, in order."""
-    groups: dict[Hashable, tuple[T, list[T]]] = {}
-    for item in items:
-        name = key(item)
-        if name in groups:
-            groups[name][1].append(item)
-        else:
-            groups[name] = (item, [])
-    return list(groups.values())
+from collections.abc import Callable, Sequence
 
 
 def near_duplicate(a: frozenset[str], b: frozenset[str], threshold: float = 0.9) -> bool:
