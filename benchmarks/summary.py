@@ -40,8 +40,8 @@ GOALS = (
     Goal("sync", "one_file_ms", "One changed file, ms", "< 100"),
     Goal("sync", "save_to_findable_s", "From save to findable, s", "< 2"),
     Goal("cold", "help.ratio", "Cold `hindbrain --help`, times `python -c pass`", "≤ 4"),
-    Goal("cold", "demo.keyword.ratio", "Cold `hindbrain search --keyword`, times the same", "≤ 5"),
-    Goal("cold", "demo.hybrid.ratio", "Cold `hindbrain search`, times the same", "≤ 15"),
+    Goal("cold", "demo.keyword.ratio", "Cold `search --keyword`, sample vault, times the same", "≤ 5"),
+    Goal("cold", "demo.hybrid.ratio", "Cold `search`, sample vault, times the same", "≤ 15"),
 )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from hindbrain.base.errors import EmbedderDown, IndexMissing, UsageError
+from hindbrain.app import App
+from hindbrain.base.errors import EmbedderDown, EmbedderError, EmbedderMismatch, IndexMissing, UsageError
 from hindbrain.models.fake import FakeEmbedder
 from hindbrain.search.query import SearchQuery
-from workbench import NOW, Bench, MakeBench
+from workbench import NOW, Bench, MakeBench, Vault
 
 DAY = 86_400.0
 
@@ -321,3 +323,45 @@ def test_of_two_equal_notes_the_newer_and_the_more_important_come_first(plain: B
 
 def test_the_same_question_has_the_same_answer(animals: Bench) -> None:
     assert animals.hits("zebra savanna") == animals.hits("zebra savanna")
+
+
+# -- "nothing found" is not "could not look"
+
+
+def test_a_cold_search_by_meaning_looks_at_all_vectors_of_a_large_index(
+    vault: Vault, make_app: Callable[..., App], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hindbrain.search.semantic._COLD_SCAN", 0)
+    vault.write("a.md", "The physician examined her patient.\n")
+    app = make_app(vault.root, warm=False)
+    app.sync()
+    assert [hit.path for hit in app.search(SearchQuery("doctor", mode="semantic")).hits] == ["a.md"]
+    assert [hit.path for hit in app.search(SearchQuery("doctor")).hits] == ["a.md"]
+
+
+def test_a_cold_search_of_a_large_index_says_that_it_judged_only_what_words_found(
+    vault: Vault, make_app: Callable[..., App], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hindbrain.search.semantic._COLD_SCAN", 0)
+    vault.write("a.md", "The physician examined her patient.\n")
+    app = make_app(vault.root, warm=False)
+    app.sync()
+    (notice,) = app.search(SearchQuery("physician")).notices
+    assert notice.startswith("vectors_in_part:")
+
+
+def test_a_search_by_meaning_alone_without_an_embedder_is_an_error(plain: Bench) -> None:
+    plain.vault.write("a.md", "zebras\n")
+    plain.sync()
+    with pytest.raises(EmbedderError):
+        plain.search(SearchQuery("zebras", mode="semantic"))
+
+
+def test_a_search_by_meaning_alone_over_vectors_of_another_embedder_is_an_error(
+    remote: Bench, make_bench: Callable[..., Bench]
+) -> None:
+    remote.vault.write("a.md", "zebras\n")
+    remote.sync()
+    other = make_bench(FakeEmbedder(8, name="another"))
+    with pytest.raises(EmbedderMismatch):
+        other.search(SearchQuery("zebras", mode="semantic"))

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import EmbedderError
+from hindbrain.base.errors import EmbedderError, EmbedderMismatch
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
@@ -101,7 +101,12 @@ class CandidateFinder:
         ids = [id_ for id_, _ in lexical.best]
         if meaning is not None:
             allowed = keep.ids() if keep is not None else None
-            ids += [id_ for id_, _ in self._vector_source().search(meaning.vector, wanted, allowed)]
+            source = self._vector_source()
+            # A cold command does not read all vectors of a large index, where words have found something.
+            if lexical.best and not source.is_quick():
+                notices += ("vectors_in_part: meaning was judged only for what the words have found",)
+            else:
+                ids += [id_ for id_, _ in source.search(meaning.vector, wanted, allowed)]
         named = list(fields) if query.unit == "note" else list(fields)[:_FIELD_FIRSTS]
         ids += self._first_passages([*named, *entities], keep)
         found = self._gathered(ids, lexical.scores, by_words, meaning, understood, terms, notices)
@@ -179,7 +184,11 @@ class CandidateFinder:
         self, query: SearchQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
     ) -> tuple[QueryMeaning | None, tuple[str, ...]]:
         """The query as vectors, or None with the reason why not."""
-        if query.mode == "keyword" or self._embedder is None:
+        if query.mode == "keyword":
+            return None, ()
+        if self._embedder is None:
+            if query.mode == "semantic":
+                raise EmbedderError("there is no embedder to search by meaning; set embedding.provider")
             return None, ()
         from hindbrain.search.semantic import embed_query, weigh_query
 
@@ -187,6 +196,10 @@ class CandidateFinder:
         if query.mode == "hybrid" and 1.0 in entities.values() and self._piece_embedder is None:
             return None, ()
         if self._view.meta.get("embedder") != self._embedder.name:
+            if query.mode == "semantic":
+                raise EmbedderMismatch(
+                    f"the index has no vectors of {self._embedder.name!r} yet; make them: hindbrain sync"
+                )
             return None, ("vectors_of_another_embedder: keyword search only, until hindbrain sync has run",)
         try:
             if self._piece_embedder is None:

@@ -73,6 +73,10 @@ class Vectors(Protocol):
         """How many passages have a vector."""
         ...
 
+    def is_quick(self) -> bool:
+        """Is it cheap here to look at all of them?"""
+        ...
+
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         """The nearest passages: (id, cosine), best first."""
         ...
@@ -95,11 +99,12 @@ class StoredVectors:
     def count(self) -> int:
         return self._store.vector_count()
 
+    def is_quick(self) -> bool:
+        return self._store.vector_count() <= _COLD_SCAN
+
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         import numpy as np
 
-        if self._store.vector_count() > _COLD_SCAN:
-            return []
         rows = self._store.vectors_after(0)
         if not rows:
             return []
@@ -146,6 +151,9 @@ class LoadedVectors:
 
     def count(self) -> int:
         return self._stored
+
+    def is_quick(self) -> bool:
+        return True
 
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         assert self._index is not None
