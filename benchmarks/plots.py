@@ -18,14 +18,17 @@ _GREY = "#555555"
 
 
 def save(path: Path, results: Sequence[tuple[Benchmark, dict[str, Any]]], note: str = "") -> None:
-    """Draw the results on one picture, two in a line; the note goes where a place is left."""
+    """Draw the results on one picture, two in a line, and the note after them; without any, draw nothing."""
+    results = [(benchmark, result) for benchmark, result in results if benchmark.draw is not None]
+    if not results:
+        return
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     columns = min(2, len(results))
-    lines = -(-len(results) // columns)
+    lines = -(-(len(results) + bool(note)) // columns)
     size = (6.4 * columns, 3.9 * lines)
     figure, grid = pyplot.subplots(lines, columns, figsize=size, dpi=130, squeeze=False)
     places = [axes for line in grid for axes in line]
@@ -35,6 +38,8 @@ def save(path: Path, results: Sequence[tuple[Benchmark, dict[str, Any]]], note: 
         _plain(axes)
     for axes in places[len(results) :]:
         axes.axis("off")
+    if len(places) > len(results):
+        axes = places[len(results)]
         axes.text(0.0, 0.5, note, fontsize=9, color=_GREY, va="center", linespacing=1.6)
     figure.tight_layout(h_pad=2.2, w_pad=2.5)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,9 +55,10 @@ def bars(axes: Any, title: str, result: dict[str, Any], names: Sequence[str], la
     for at, row in enumerate(rows):
         lefts = [place + (at - (len(rows) - 1) / 2) * width for place in range(len(names))]
         heights = [figures[row].get(name, 0.0) for name in names]
+        captions = [f"{figures[row][name]:.0f}" if name in figures[row] else "" for name in names]
         drawn = axes.bar(lefts, heights, width * 0.94, color=COLOURS[row], label=NAMES[row])
         weight, colour = ("bold", "black") if row == "ours" else ("normal", _GREY)
-        axes.bar_label(drawn, fmt="%.0f", fontsize=8, padding=1, color=colour, fontweight=weight)
+        axes.bar_label(drawn, captions, fontsize=8, padding=1, color=colour, fontweight=weight)
     axes.set_xticks(range(len(names)), labels, fontsize=9)
     axes.set_ylim(0, 106)
     axes.set_yticks(range(0, 101, 20))
@@ -86,6 +92,34 @@ def flat_bars(
     headline(axes, title)
 
 
+def beside(
+    axes: Any,
+    title: str,
+    labels: Sequence[str],
+    ours: Sequence[float],
+    late: Sequence[float],
+    bare: Sequence[float],
+) -> None:
+    """Medians of ours (with a line up to the 95th of 100) beside those of the bare work; powers of ten."""
+    places = range(len(labels))
+    upwards = [[0.0] * len(ours), [max(0.0, top - own) for top, own in zip(late, ours, strict=True)]]
+    drawn = axes.bar(
+        [place - 0.21 for place in places], ours, 0.4, yerr=upwards, color=COLOURS["ours"], capsize=3,
+        error_kw={"ecolor": _GREY, "elinewidth": 1}, label="Hindbrain, p50 and p95",
+    )  # fmt: skip
+    plain = axes.bar(
+        [place + 0.21 for place in places], bare, 0.4, color=COLOURS["rrf"], label="bare write, p50"
+    )
+    axes.bar_label(drawn, _numbers(ours), label_type="center", fontsize=8, color="white", fontweight="bold")
+    axes.bar_label(plain, _numbers(bare), fontsize=8, padding=1, color=_GREY)
+    axes.set_xticks(places, labels, fontsize=9)
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.1)
+    axes.yaxis.set_major_formatter("{x:g}")
+    headline(axes, title)
+    legend(axes)
+
+
 def headline(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=24)
 
@@ -95,6 +129,10 @@ def legend(axes: Any) -> None:
     axes.legend(
         fontsize=8, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0), handlelength=1.2
     )
+
+
+def _numbers(values: Sequence[float]) -> list[str]:
+    return [f"{value:.1f}" if value < 10 else f"{value:.0f}" for value in values]
 
 
 def _plain(axes: Any) -> None:

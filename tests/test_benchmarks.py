@@ -11,8 +11,31 @@ import pytest
 # `benchmarks` is no part of the installed package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import cold, frame, latency, locomo, longmemeval, metrics, scifact, summary, sync, wikilinks
+from benchmarks import (
+    cold,
+    conflicts,
+    durable,
+    frame,
+    latency,
+    locomo,
+    longmemeval,
+    memory,
+    metrics,
+    plots,
+    scifact,
+    summary,
+    sync,
+    tool_tokens,
+    wikilinks,
+)
+from benchmarks.__main__ import ALL
+from benchmarks.facts import opened, read_facts
+from benchmarks.rankers import bench_config
 from benchmarks.scale import endless
+from benchmarks.writers import append_at_once
+
+from hindbrain.app import build_app
+from hindbrain.memory.category import CATEGORIES
 
 
 def turn(number: str, speaker: str, text: str, **more: str) -> dict[str, str]:
@@ -218,7 +241,7 @@ def test_repeated_notes_differ_from_their_originals():
     assert second[1] != first[1]
 
 
-@pytest.mark.parametrize("benchmark_", [locomo, longmemeval, scifact, wikilinks, latency, sync])
+@pytest.mark.parametrize("benchmark_", [locomo, longmemeval, scifact, wikilinks, latency, sync, memory])
 def test_without_data_a_benchmark_is_skipped_and_says_so(
     benchmark_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -241,6 +264,100 @@ def test_sync_measures_everything_on_a_copy(data: Path, tmp_path: Path):
 def test_cold_compares_commands_with_a_bare_interpreter(data: Path, tmp_path: Path):
     figures = run(cold.BENCHMARK, data, tmp_path)["metrics"]
     assert figures["demo.hybrid.ratio"] > 1
+
+
+TINY = memory.Scale(
+    sizes=(0, 12), batched=12, immediate=3, others=3, after_writes=2, storm=12, writers=2, each=3
+)
+
+
+@pytest.mark.slow
+def test_memory_measures_every_way_to_remember_on_a_copy(data: Path, tmp_path: Path):
+    before = (data / "vault_tiny.tar.gz").read_bytes()
+    outcome = memory.measure(frame.Options(data), TINY)
+    figures = outcome.metrics
+    for name in ("0.batched", "12.immediate", "task_create", "vault_append"):
+        assert {f"{name}.p50_ms", f"{name}.p95_ms", f"{name}.bare_p50_ms", f"{name}.ratio"} <= set(figures)
+    assert {"12.storm.writes_per_s", "writers.p99_ms", "12.recall.p50_ms"} <= set(figures)
+    assert "0.recall.p50_ms" not in figures  # there is nothing to recall
+    assert (data / "vault_tiny.tar.gz").read_bytes() == before
+    assert all(table.rows for table in outcome.tables)
+
+
+def test_the_memories_to_measure_with_differ_and_are_always_the_same(data: Path, tmp_path: Path):
+    facts = read_facts(data, tmp_path, 40)  # more than the corpus has sentences
+    assert len(set(facts)) == 40
+    assert facts == read_facts(data, tmp_path, 40)
+
+
+def test_a_vault_to_measure_with_holds_the_memories_it_was_given(data: Path, tmp_path: Path):
+    facts = read_facts(data, tmp_path, 32)
+    app = opened(_write_vault(tmp_path / "vault"), tmp_path / "state", facts)
+    items = app.memory.book.items()
+    assert sorted(item.text for item in items) == sorted(facts)
+    assert {item.category for item in items} == set(CATEGORIES)
+    assert {item.source for item in items} == {"agent"}
+    app.close()
+
+
+def test_a_memory_that_is_in_no_note_ends_the_measurement(tmp_path: Path):
+    app = build_app(bench_config(tmp_path / "state"), _write_vault(tmp_path / "vault"))
+    waiting = app.memory.remember("The harbour opens at six in the morning.", strategy="batched")
+    with pytest.raises(RuntimeError):
+        memory._must_have(app, [waiting.id])
+    app.memory.flush(timeout_s=10)
+    memory._must_have(app, [waiting.id])
+    with pytest.raises(RuntimeError):
+        memory._must_have(app, ["m-nowhere"])
+    app.close()
+
+
+def test_turns_are_taken_and_the_first_is_not_counted():
+    turns: list[str] = []
+
+    def partner(at: int) -> float:
+        turns.append(f"bare {at}")
+        return 1.0
+
+    timed = durable.in_turns(2, lambda at: turns.append(f"ours {at}"), partner)
+    assert turns == ["ours 0", "bare 0", "ours 1", "bare 1", "ours 2", "bare 2"]
+    assert len(timed.ours_s) == len(timed.bare_s) == 2
+
+
+def test_a_call_is_compared_with_the_median_of_its_partner():
+    figures = durable.Timed([0.004, 0.002, 0.009], [0.001, 0.001, 0.1], cpu_s=0.006).figures()
+    assert (figures["p50_ms"], figures["bare_p50_ms"], figures["ratio"]) == (4.0, 1.0, 4.0)
+    assert (figures["p95_ms"], figures["max_ms"], figures["cpu_ms"]) == (9.0, 9.0, 2.0)
+
+
+def test_writers_append_every_line_of_theirs(tmp_path: Path):
+    done = append_at_once(tmp_path / "log", [[10, 20], [30]])
+    assert (tmp_path / "log").stat().st_size == 60
+    assert len(done.acknowledged_s) == 3
+
+
+def test_conflicts_are_judged_beside_the_bare_cosine(data: Path, tmp_path: Path):
+    result = run(conflicts.BENCHMARK, data, tmp_path)
+    assert {"merge.p", "supersede.p"} <= set(result["metrics"])
+    assert "merge.p" in result["baselines"]["dense"]
+
+
+def test_every_goal_is_of_a_benchmark_that_runs():
+    assert {goal.benchmark for goal in summary.GOALS} <= {benchmark.name for benchmark in ALL}
+
+
+def test_a_benchmark_without_a_picture_draws_none(tmp_path: Path):
+    plots.save(tmp_path / "none.png", [(tool_tokens.BENCHMARK, {"metrics": {}, "baselines": {}})])
+    assert not (tmp_path / "none.png").exists()
+
+
+def test_remembering_is_drawn_beside_the_bare_write(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    names = ("p50_ms", "p95_ms", "bare_p50_ms", "ratio")
+    kinds = ("0.batched", "9.batched", "0.immediate", "9.immediate")
+    figures = {f"{kind}.{name}": 2.0 for kind in kinds for name in names}
+    plots.save(tmp_path / "memory.png", [(memory.BENCHMARK, {"metrics": figures, "baselines": {}})], note="x")
+    assert (tmp_path / "memory.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_pictures_are_drawn_from_what_was_written(data: Path, tmp_path: Path):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from hindbrain.index.progress import Listener
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
+    from hindbrain.memory.link_names import NoteName
+    from hindbrain.memory.parts import IndexStanding
+    from hindbrain.memory.service import Memory
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
     from hindbrain.models.select import Choice
     from hindbrain.search.engine import SearchEngine
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
 
 
+_QUICK_VECTORS = 500  # that are made while somebody waits: some 50 ms with the built-in embedder
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
@@ -170,6 +174,8 @@ class App:
         ).run(stop)  # fmt: skip
 
     def close(self) -> None:
+        if "memory" in self.__dict__:
+            self.memory.close()
         if "store" in self.__dict__:
             self.store.close()
         if "writer" in self.__dict__:
@@ -230,6 +236,9 @@ class App:
 
     @cached_property
     def syncer(self) -> Syncer:
+        return self._make_syncer()
+
+    def _make_syncer(self, lock_timeout_s: float = 10.0) -> Syncer:
         from hindbrain.index.passages import ChunkSettings
         from hindbrain.index.sync import Syncer
 
@@ -241,6 +250,7 @@ class App:
             ChunkSettings(c.number("chunk.tokens"), c.number("chunk.overlap")),
             self.clock,
             max_bytes=c.number("vault.max_note_mb") * 1_000_000,
+            lock_timeout_s=lock_timeout_s,
         )
 
     @cached_property
@@ -248,3 +258,73 @@ class App:
         from hindbrain.vault.write import VaultWriter
 
         return VaultWriter(self.root, self.state, self.clock)
+
+    @cached_property
+    def memory(self) -> Memory:
+        from hindbrain.memory.parts import Surroundings
+        from hindbrain.memory.service import Memory
+        from hindbrain.memory.storing import WriteSettings
+
+        c = self.config
+        around = Surroundings(
+            writer=lambda: self.writer,
+            embedder=lambda: self.embedder,
+            search=self.search,
+            take_in=self._take_in,
+            record_access=self.record_access,
+            repeated=self._repeated,
+            index_standing=self._index_standing,
+            note_names=self._note_names,
+            index_path=self.index_path,
+        )
+        settings = WriteSettings(
+            batch_size=c.number("writes.batch_size"),
+            batch_interval_s=c.fraction("writes.batch_interval_seconds"),
+            immediate_importance=c.fraction("writes.immediate_importance"),
+        )
+        return Memory(self.root, self.state, self.clock, around, settings)
+
+    def _take_in(self, paths: Iterable[NotePath]) -> SyncReport:
+        """What was just written, while somebody waits for an answer: no service is asked for vectors, nothing
+        else is embedded on the way, and a long sync of another process is not waited for."""
+        from hindbrain.models.embedder import PieceEmbedder
+
+        embedder = self._embedder_for_sync()
+        quick = embedder if isinstance(embedder, PieceEmbedder) else None
+        return self._make_syncer(lock_timeout_s=1.0).sync_paths(paths, quick, most_vectors=_QUICK_VECTORS)
+
+    def _repeated(self, text: str) -> list[tuple[str, str]]:
+        """(path, passage) of what notes say in the same words; nothing while there is no index to ask."""
+        from hindbrain.base.errors import IndexFault
+        from hindbrain.search.repeats import passages_repeated
+
+        try:
+            return passages_repeated(self.store, text)
+        except IndexFault:
+            return []
+
+    def _note_names(self) -> list[NoteName]:
+        from hindbrain.base.errors import IndexFault
+        from hindbrain.memory.link_names import NoteName
+
+        try:
+            rows = self.store.select("SELECT path, filename, title, aliases FROM note")
+        except IndexFault:
+            return []
+        return [
+            NoteName(name, path)
+            for path, filename, title, aliases in rows
+            for name in dict.fromkeys((filename, title, *aliases.split("\n")))
+            if name
+        ]
+
+    def _index_standing(self) -> IndexStanding:
+        from hindbrain.base.errors import IndexFault
+        from hindbrain.memory.parts import IndexStanding
+
+        try:
+            notes = self.store.sizes()[1]
+            embedder = str(self.store.meta("embedder") or "")
+            return IndexStanding("ready", notes, float(self.store.meta("synced_at") or 0.0), embedder)
+        except IndexFault as error:
+            return IndexStanding(error.code)

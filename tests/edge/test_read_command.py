@@ -31,7 +31,7 @@ def test_the_whole_note_is_printed_as_it_is(cli: Cli, indexed: Vault) -> None:
 
 def test_between_two_notes_of_one_name_nothing_is_guessed(cli: Cli, indexed: Vault) -> None:
     ran = cli("read", "plan", "--json")
-    assert (ran.code, ran.error) == (1, "not_found")
+    assert (ran.code, ran.error) == (1, "ambiguous")
     message = ran.data["error"]["message"]
     assert "'Archive/plan.md'" in message and "'Projects/Garden/plan.md'" in message
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,17 @@ from hindbrain.vault.write import VaultWriter
 from workbench import Vault
 
 _DOCS = Path(__file__).parents[2] / "docs"
+_TOKEN = "ghp_" + "0a1B2c3D4e5F6g7H8i" * 2  # looks like one, and is none
 _OPEN = frozenset(("why", "left_out_by_code", "value", "default"))  # whose keys or kinds are data
 
 
-def _examples() -> dict[str, Any]:
+def _examples() -> dict[str, list[Any]]:
+    """By section: one, or one for each of the shapes that a command has."""
     text = (_DOCS / "json.md").read_text(encoding="utf-8")
     sections = re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     return {
-        name: json.loads(found[1])
+        name: [json.loads(found) for found in re.findall(r"```json\n(.*?)```", body, re.DOTALL)]
         for name, body in sections
-        if (found := re.search(r"```json\n(.*?)```", body, re.DOTALL))
     }
 
 
@@ -57,14 +59,39 @@ def _agree(shown: Any, written: Any) -> bool:
     return bool(shown == written)
 
 
+@pytest.fixture
+def linked(notes: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Vault:
+    """Notes with links of every kind, and a home that is not the tester's."""
+    notes.edit("Tea.md", "Green tea", "[[Projects/Garden/plan|Plan]] [[plan]] [[nowhere]] Green tea")
+    notes.write("Projects/Pot.md", "# Pot\n\nFor [[Tea]], which is green and brewed at 70 degrees.\n")
+    notes.write("Projects/Kettle.md", "# Kettle\n\nGreen tea is brewed at 70 degrees. [[Pot]]\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    return notes
+
+
 def test_the_page_of_commands_is_the_one_that_the_program_makes() -> None:
     assert (_DOCS / "cli.md").read_text(encoding="utf-8") == reference(), (
         "run: python -m hindbrain.edge.reference > docs/cli.md"
     )
 
 
+def test_words_that_may_be_left_out_are_shown_so() -> None:
+    usage = [line.split() for line in reference().splitlines() if line.startswith("    hindbrain ")]
+    (task,) = [words for words in usage if words[1] == "task"]
+    (remember,) = [words for words in usage if words[1] == "remember"]
+    assert "[TITLE...]" in task and "TEXT..." in remember
+
+
+def _check(shown: Any, name: str, shape: int = 0) -> None:
+    printed, written = _shape(shown), _shape(_examples()[name][shape])
+    assert _agree(printed, written), f"{printed}\n{written}"
+
+
 def test_every_command_has_a_shape_that_is_written_down() -> None:
-    assert set(_examples()) == {*NAMES, "error", "version"}
+    examples = _examples()
+    assert set(examples) == {*NAMES, "error", "version"}
+    assert all(examples.values())
 
 
 def test_every_code_of_an_error_is_written_down() -> None:
@@ -107,8 +134,83 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
     with VaultWriter(notes.root, state, SystemClock()) as writer:
         writer.append_note("Tea.md", b"More.\n")
     ran = cli.bare(*words, "--json", *([] if name == "version" else ["--vault", str(notes.root)]))
-    shown, written = _shape(ran.data), _shape(_examples()[name])
-    assert _agree(shown, written), f"{shown}\n{written}"
+    _check(ran.data, name)
+
+
+# A shape is worth little when its lists are empty: `filled` are those that must not be.
+@pytest.mark.parametrize(
+    ("name", "filled", "commands"),
+    [
+        ("init", "created", ["init --layout para"]),
+        ("init", "kept", ["init --layout obsidian", "init --layout obsidian"]),
+        ("init", "moved", ["init --layout obsidian", "init --layout obsidian --folder Other --switch"]),
+        ("remember", "text", ["remember 'Ada prefers green tea'"]),
+        ("remember", "other", ["remember 'Ada prefers green tea'", "remember 'Ada prefers black tea'"]),
+        ("remember", "reasons", ["remember 'Ferries leave at nine' --source web"]),
+        ("remember", "removed", [f"remember 'The token is {_TOKEN}'"]),
+        ("recall", "memories passages", ["remember 'Tea is brewed at 70 degrees'", "recall tea degrees"]),
+        ("recall", "", ["recall xylophone"]),
+        ("inbox", "waiting", ["remember 'Ferries leave at nine' --source web", "inbox"]),
+        ("inbox", "refused", ["remember 'Ferries leave at nine' --source web", "inbox refuse 1"]),
+        ("inbox", "accepted", ["remember 'Ferries leave at nine' --source web", "inbox accept 1 --yes"]),
+        ("task", "tasks", ["task add 'Buy rope' --project boat"]),
+        ("task", "tasks", ["task add 'Buy rope'", "task done 'Buy rope'"]),
+        ("task", "", ["task list"]),
+        ("daily", "added", ["daily --add '- rowed to the island'"]),
+        ("daily", "", ["daily yesterday"]),
+        ("read", "text", ["note read Tea"]),
+        ("note", "hash", ["note append Tea '- a list item'"]),
+        ("note", "hash", ["note set Tea status=old"]),
+        ("note", "secrets", [f"note write New.md --text 'The token is {_TOKEN}'"]),
+        ("lint", "problems", ["lint --check"]),
+        ("lint", "mended", ["init --layout obsidian", "note write Agent/Memory/issue.md --text x", "lint"]),
+        ("links", "backlinks outgoing related", ["links Tea"]),
+        ("links 1", "broken", ["links --broken"]),
+        ("links 2", "orphans", ["links --orphans"]),
+        ("links 3", "ambiguous", ["links --ambiguous"]),
+        ("mcp", "diff command", ["mcp install claude-code"]),
+        ("mcp 1", "token", ["mcp token"]),
+        ("error", "", ["task add 'Buy rope'", "task add 'Buy oars'", "task done Buy"]),
+    ],
+)
+def test_the_memory_commands_print_the_shapes_that_are_written_down(
+    cli: Cli, linked: Vault, name: str, filled: str, commands: list[str]
+) -> None:
+    *before, last = map(shlex.split, commands)
+    for command in before:
+        ran = cli(*command)
+        assert ran.code == 0, ran.err
+    shown = cli(*last, "--json").data
+    assert all(shown[key] for key in filled.split())
+    section, _, shape = name.partition(" ")
+    _check(shown, section, int(shape or 0))
+
+
+def test_an_undo_beneath_a_later_change_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:
+    cli("note", "append", "Tea", "one", "--heading", "Tea")
+    cli("note", "append", "Projects/Garden/plan.md", "two")
+    first = cli("history", "--json").data["revisions"][1]["id"]
+    linked.edit("Tea.md", "tags: [drink]", "tags: [drink, hot]")
+    shown = cli("undo", first, "--json").data
+    assert shown["merged"] is True
+    _check(shown, "undo")
+
+
+def test_a_server_tells_where_it_is_in_the_shape_that_is_written_down(
+    cli: Cli, linked: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listen(*args: Any) -> None:
+        args[-1]("http://127.0.0.1:8737/mcp")
+
+    monkeypatch.setattr("hindbrain.edge.mcp.http.serve_http", listen)
+    _check(cli("mcp", "--http", "--json").data, "mcp", 2)
+
+
+def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:
+    known = cli("remember", "Ada prefers green tea", "--json").data
+    gone = cli("forget", known["id"], "--json").data
+    assert gone["revision"]
+    _check(gone, "forget")
 
 
 def test_an_event_of_the_watcher_has_the_shape_that_is_written_down(
@@ -116,4 +218,4 @@ def test_an_event_of_the_watcher_has_the_shape_that_is_written_down(
 ) -> None:
     _tell(FollowEvent("error", 1.0, None, "busy", "held"), Output(json=True))
     (line,) = capsys.readouterr().out.splitlines()
-    assert _agree(_shape(json.loads(line)), _shape(_examples()["watch"]))
+    _check(json.loads(line), "watch")

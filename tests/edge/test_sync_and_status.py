@@ -107,13 +107,14 @@ def test_status_counts_what_is_there(cli: Cli, indexed: Vault) -> None:
     assert index["passages"] == index["vectors"]
 
 
-def test_init_writes_two_small_files_and_no_more(cli: Cli, notes: Vault) -> None:
+def test_init_writes_three_small_files_and_no_more(cli: Cli, notes: Vault) -> None:
     before = _files(notes.root)
     made = cli("init", "--json").data
     after = _files(notes.root)
     assert made["made"] and set(after) - set(before) == {
         str(Path(".hindbrain") / "vault-id"),
         str(Path(".hindbrain") / "README.md"),
+        str(Path(".hindbrain") / "layout.toml"),
     }
     assert {name: after[name] for name in before} == before
     assert cli("init", "--json").data == {**made, "made": False}

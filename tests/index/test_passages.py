@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from hindbrain.index.passages import CHARS_PER_TOKEN, ChunkSettings, Passage, cut_passages, note_text
-from hindbrain.index.record import make_record
+from hindbrain.index.record import make_record, spoken
 from hindbrain.vault.parse import parse_note
 
 SENTENCE = "The pump in the cellar was mended on Monday by Ola. "
@@ -132,3 +132,9 @@ def test_equal_texts_under_one_heading_have_different_ids() -> None:
 def test_an_empty_note_has_no_passages_and_frontmatter_alone_neither() -> None:
     assert cut("") == []
     assert cut("---\ntitle: x\n---\n") == []
+
+
+def test_the_fields_and_the_id_of_a_memory_are_not_sought_and_those_of_the_owner_are():
+    memory = "- Prefers dark mode [importance:: 0.8] [source:: user] ^m-7f3k2a"
+    own = "- Read it [source:: Times] ^quote"
+    assert spoken(f"{memory}\n{own}") == f"- Prefers dark mode\n{own}"

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +98,35 @@ def test_a_stopped_holder_still_holds(tmp_path, holder):
     os.kill(holder.pid, signal.SIGSTOP)
     with pytest.raises(Busy), FileLock(tmp_path / "a.lock").held(0):
         pass
+
+
+def test_one_who_gave_up_waiting_never_comes_to_hold_the_lock(tmp_path, holder):
+    with pytest.raises(Busy), FileLock(tmp_path / "a.lock").held(0.05):
+        pass
+    holder.communicate()  # it leaves, and the lock goes to whoever still waits
+    with FileLock(tmp_path / "a.lock").held(30):
+        pass
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who waits for a lock")
+def test_who_comes_first_is_served_first(tmp_path):
+    lock = FileLock(tmp_path / "a.lock")
+    served = []
+
+    def wait(number: int) -> None:
+        with lock.held(30):
+            served.append(number)
+
+    def waiting() -> int:
+        inode = f":{(tmp_path / 'a.lock').stat().st_ino} "
+        return sum("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
+
+    with lock.held(1):
+        threads = [threading.Thread(target=wait, args=(number,)) for number in range(8)]
+        for number, thread in enumerate(threads):
+            thread.start()
+            while waiting() <= number:
+                pass
+    for thread in threads:
+        thread.join()
+    assert served == list(range(8))

@@ -81,17 +81,18 @@ def test_a_damaged_revision_is_refused_and_the_note_left_alone(writer, tmp_path)
     assert (tmp_path / "vault" / "a.md").read_bytes() == b"two"
 
 
-def test_prune_forgets_old_revisions_and_keeps_what_newer_ones_need(writer, clock):
+def test_revisions_older_than_thirty_days_are_forgotten_and_what_newer_ones_need_is_kept(writer, clock):
     first = writer.create_note("a.md", b"one")
     second = writer.replace_note("a.md", b"two", expected_hash=first.hash)
     clock.advance(20 * DAY_S)
     third = writer.replace_note("a.md", b"three", expected_hash=second.hash)
     clock.advance(20 * DAY_S)
-    assert writer.prune(older_than_days=30) == 2
-    assert [each.id for each in writer.history()] == [third.revision_id]
+    assert len(writer.history()) == 3
+    other = writer.create_note("b.md", b"the first change of a day forgets what is old")
+    assert [each.id for each in writer.history()] == [other.revision_id, third.revision_id]
     assert writer.kept(content_hash(b"one")) is None
     assert writer.kept(content_hash(b"two")) == b"two"
-    assert writer.undo().hash == content_hash(b"two")
+    assert writer.undo(third.revision_id).hash == content_hash(b"two")
 
 
 PATHS = st.sampled_from(["a.md", "b.md", "folder/c.md"])
@@ -138,3 +139,41 @@ def test_undoing_all_changes_backwards_passes_through_every_earlier_vault(steps)
             for revision, before in reversed(done):
                 writer.undo(revision)
                 assert contents(root) == before
+
+
+def without(word: bytes):
+    def change(data: bytes) -> bytes | None:
+        if b"both " + word in data:
+            return None
+        return b"".join(line for line in data.splitlines(keepends=True) if word not in line)
+
+    return change
+
+
+def test_kept_bytes_are_rewritten_as_if_a_line_had_never_been(tmp_path):
+    root, state = tmp_path / "vault", tmp_path / "state"
+    root.mkdir()
+    writer = VaultWriter(root, state, FakeClock(0.0))
+    one = writer.create_note("a.md", b"one\n")
+    two = writer.replace_note("a.md", b"one\nsecret\n", expected_hash=one.hash)
+    three = writer.replace_note("a.md", b"one\nsecret\nthree\n", expected_hash=two.hash)
+    writer.replace_note("a.md", b"one\nthree\n", expected_hash=three.hash)
+    assert writer.rewrite_revisions(without(b"secret")) == 2
+    assert {revision.id for revision in writer.history()} == {one.revision_id, three.revision_id}
+    assert not any(b"secret" in data for data in writer.all_kept())
+    writer.undo(three.revision_id)
+    assert (root / "a.md").read_bytes() == b"one\n"
+    assert writer.rewrite_revisions(without(b"secret")) == 0
+
+
+def test_undoing_what_was_dropped_says_so_and_changes_nothing(tmp_path):
+    root, state = tmp_path / "vault", tmp_path / "state"
+    root.mkdir()
+    writer = VaultWriter(root, state, FakeClock(0.0))
+    one = writer.create_note("a.md", b"both secret\n")
+    two = writer.replace_note("a.md", b"plain\n", expected_hash=one.hash)
+    writer.rewrite_revisions(without(b"secret"))
+    with pytest.raises(NotFound):
+        writer.undo(two.revision_id)
+    assert (root / "a.md").read_bytes() == b"plain\n"
+    assert one.hash not in (state / "revisions" / "log.jsonl").read_text()

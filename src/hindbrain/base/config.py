@@ -1,7 +1,8 @@
 """The settings: one table, read from one TOML file and the environment. Nothing else reads either.
 
 Order: environment (HINDBRAIN_ and the name in capitals, dots as underscores), then the file, then the
-default. A vault holds no settings: what a sync tool or an agent can write must not decide where notes go.
+default. A vault holds no settings but its layout, which says where in the vault the agent's notes are: what a
+sync tool or an agent can write must not decide anything beyond it.
 """
 
 import os
@@ -65,6 +66,9 @@ SETTINGS = (
     Setting("search.k", 10, "hits to return"),
     Setting("search.profile", "default", "default, rrf, linear, multi-factor, keyword-recency"),
     Setting("search.diversity", 0.0, "0: by score alone; towards 1: away from what is already in the list"),
+    Setting("writes.batch_size", 10, "memories that wait before they are written into their notes together"),
+    Setting("writes.batch_interval_seconds", 30.0, "the longest that a memory waits for others"),
+    Setting("writes.immediate_importance", 0.8, "memories of this importance and above do not wait"),
     Setting("watch.debounce_ms", 300, "quiet time after a change before it is taken in"),
     Setting("watch.rescan_s", 60, "seconds between scans that catch what the system did not tell"),
 )

@@ -3,7 +3,9 @@
     HindbrainError
     ├── UsageError            usage         the caller's arguments are wrong; fix them and retry
     ├── ConfigError           config        a setting is wrong
-    ├── NotFound              not_found     no such note, vault, heading, revision
+    ├── NotFound              not_found     no such note, vault, heading, revision, task, memory
+    │   └── Ambiguous         ambiguous     several things answer to that name; give one of them
+    ├── Refused               refused       a rule that protects the owner forbids it; do not try again
     ├── VaultError            vault         the vault can't be used as it is
     │   ├── UnsafePath        unsafe_path   a path that leaves the vault, or that some system forbids
     │   ├── NoteUnreadable    unreadable    the note is there and can't be read
@@ -24,13 +26,19 @@ Edges map `code`; nobody parses the text. A message says what happened, to which
 
 
 class HindbrainError(Exception):
-    """Root of every error raised on purpose."""
+    """Root of every error raised on purpose.
+
+    `advice` is for whoever called, above all a model: "fix" the arguments and retry, try "again" in a moment
+    with the same ones, or "stop" and tell the user.
+    """
 
     code = "internal"
+    advice = "stop"
 
 
 class UsageError(HindbrainError):
     code = "usage"
+    advice = "fix"
 
 
 class ConfigError(HindbrainError):
@@ -39,6 +47,21 @@ class ConfigError(HindbrainError):
 
 class NotFound(HindbrainError):
     code = "not_found"
+    advice = "fix"
+
+
+class Ambiguous(NotFound):
+    """Several things answer to the name. `candidates` names them, as they can be given instead."""
+
+    code = "ambiguous"
+
+    def __init__(self, message: str, *, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
+
+
+class Refused(HindbrainError):
+    code = "refused"
 
 
 class VaultError(HindbrainError):
@@ -47,6 +70,7 @@ class VaultError(HindbrainError):
 
 class UnsafePath(VaultError):
     code = "unsafe_path"
+    advice = "fix"
 
 
 class NoteUnreadable(VaultError):
@@ -57,6 +81,7 @@ class NoteChanged(VaultError):
     """The note is not what the caller read. `current_hash` is what is there now ("" when it is gone)."""
 
     code = "conflict"
+    advice = "fix"
 
     def __init__(self, message: str, *, current_hash: str = "") -> None:
         super().__init__(message)
@@ -69,10 +94,12 @@ class WriteFailed(HindbrainError):
 
 class WriteUnknown(WriteFailed):
     code = "write_unknown"
+    advice = "fix"
 
 
 class Busy(HindbrainError):
     code = "busy"
+    advice = "again"
 
 
 class IndexFault(HindbrainError):
@@ -97,6 +124,7 @@ class EmbedderError(HindbrainError):
 
 class EmbedderDown(EmbedderError):
     code = "embedder_down"
+    advice = "again"
 
 
 class EmbedderMismatch(EmbedderError):

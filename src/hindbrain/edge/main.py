@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.base.errors import HindbrainError, NoteChanged, UsageError
 from hindbrain.edge.commands import COMMANDS, NAMES
 from hindbrain.edge.output import RED, Output
 
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse, after it has printed a command's help
         return end.code if isinstance(end.code, int) else 0
     except HindbrainError as error:
-        return _failed(out, error.code, str(error), 2 if isinstance(error, UsageError) else 1)
+        return _failed(out, error.code, _told(error), 2 if isinstance(error, UsageError) else 1)
     except Exception as error:  # noqa: BLE001  the outermost handler
         if "--debug" in options:
             import traceback
@@ -109,6 +109,12 @@ usage: hindbrain COMMAND [options]
   --debug       show where an internal error happened
 
 hindbrain COMMAND --help tells more. New here? hindbrain demo"""
+
+
+def _told(error: HindbrainError) -> str:
+    """The message; of a note that was changed meanwhile, with the hash to go on with."""
+    current = error.current_hash if isinstance(error, NoteChanged) else ""
+    return f"{error}; its hash is {current[:16]} now" if current else str(error)
 
 
 def _failed(out: Output, code: str, message: str, status: int) -> int:

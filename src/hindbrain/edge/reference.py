@@ -45,14 +45,15 @@ def _usage(name: str, parser: ArgumentParser) -> str:
     words = [f"hindbrain {name}"]
     for action in sorted(_own(parser), key=lambda action: bool(action.option_strings)):
         label = _label(action)
-        words.append(f"[{label}]" if action.option_strings or action.nargs == "?" else label)
+        optional = action.option_strings or action.nargs in ("?", "*")
+        words.append(f"[{label}]" if optional else label)
     return " ".join(words)
 
 
 def _label(action: Action) -> str:
     value = str(action.metavar) if action.metavar else ""
     if not action.option_strings:
-        return f"{value}..." if action.nargs == "+" else value
+        return f"{value}..." if action.nargs in ("+", "*") else value
     return f"{action.option_strings[-1]} {value}".strip()
 
 

@@ -1,18 +1,22 @@
-"""docs/settings.md and docs/errors.md, made from the table of settings and the tree of errors.
+"""docs/settings.md, errors.md and tools.md, made from the settings, the errors and the tools themselves.
 
-`python -m hindbrain.edge.reference_pages settings > docs/settings.md`, and the same with `errors`. Knows
-nothing of commands: those are in `reference`.
+`python -m hindbrain.edge.reference_pages settings > docs/settings.md`, and the same with `errors` and
+`tools`. Knows nothing of commands: those are in `reference`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections.abc import Iterable
 from itertools import groupby
 
 from hindbrain.base import errors
 from hindbrain.base.config import KEY_NAMES, SETTINGS, Setting, Value, variable_of
 from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.memory.tool import Param, Tool, listed_tool
+from hindbrain.memory.tools import DEFAULT_SET, TOOL_SETS, TOOLS, tools_of
 
 _SETTINGS_INTRO = """\
 # Settings
@@ -51,6 +55,42 @@ found is no error: exit 0.
 
 `internal` means a bug: run the command again with `--debug` and report what it shows.
 """
+_TOOLS_INTRO = """\
+# Tools
+
+Made by `python -m hindbrain.edge.reference_pages tools`; do not edit by hand.
+
+What a model can do with a vault. A host chooses one set (`hindbrain mcp --tools SET`), since every session
+pays for every schema it is shown.
+"""
+_TOOLS_COST = """\
+Tokens are what the list of tools costs as JSON (names, descriptions, schemas), at 4.5 characters a token;
+`python -m benchmarks.tool_tokens` compares that with a tokenizer.
+
+An answer is text, at most about 8,000 characters, with citations that open in Obsidian (`[[Note#Heading]]`,
+`[[Memory/fact#^m-7f3k2a]]`) and that `vault_read` takes as a path. Nothing found is an answer; not being able
+to look is an error. Unknown arguments are refused by name, texts above 1,000,000 bytes are refused. A failure
+reads `error (code): what happened.` and ends with one of three sentences: `Fix the arguments and try again.`,
+`Try again in a moment.`, `Stop and tell the user.` The codes are in [errors.md](errors.md).
+
+Paths are relative to the vault; a note that is not there is looked for in the agent's folder. `vault_write`
+replaces a note only for whoever sends the hash of what they read: edits that others made to other lines
+meanwhile are kept, edits of the same lines are a `conflict`. Lines that were sent back unchanged keep every
+byte (line ends, byte order mark, bytes that are not UTF-8).
+
+No tool writes to instruction files (`AGENTS.md` and its like), skills, hidden files, or the inbox; none
+accepts what waits there, and no search shows it. Notes of memories are changed by `remember`,
+`memory_update` and `memory_forget` only. Secrets are taken out of what is stored, and the answer says so;
+those that a note held before stay. A new note without frontmatter gets `created` and `source: agent`; no note
+can be made to say `source: user`, or to say more trust than it said before.
+"""
+_CHARS_PER_TOKEN = 4.5  # of these texts, as cl100k_base counts them
+_EFFECTS = {
+    "read": "changes nothing",
+    "add": "adds to notes",
+    "change": "changes what is there; `hindbrain undo` takes it back",
+    "remove": "removes; `hindbrain undo` takes it back",
+}
 _TREE_ROW = re.compile(r"^ {4}([│├└─ ]*)(\w+) +(\w+) +(\S.*)$", re.MULTILINE)
 _KINDS = {bool: "true or false", int: "whole number", float: "number", str: "text", tuple: "list of texts"}
 
@@ -113,7 +153,51 @@ def _error_row(depth: int, kind: type[HindbrainError], meaning: str) -> str:
     return f"| {'&emsp;' * depth}{kind.__name__} | `{kind.code}` | {status} | {meaning} |"
 
 
-PAGES = {"settings": settings_page, "errors": errors_page}
+def tools_page() -> str:
+    rows = ["| set | tools | tokens |", "|---|---|---|"]
+    for name in TOOL_SETS:
+        shown = f"`{name}` (the default)" if name == DEFAULT_SET else f"`{name}`"
+        rows.append(f"| {shown} | {', '.join(TOOL_SETS[name])} | {_tokens(tools_of(name))} |")
+    return "\n".join([_TOOLS_INTRO, *rows, "", _TOOLS_COST, *map(_tool_section, TOOLS)])
+
+
+def _tokens(tools: Iterable[Tool]) -> int:
+    text = json.dumps({"tools": [listed_tool(tool) for tool in tools]}, separators=(",", ":"))
+    return 10 * round(len(text) / _CHARS_PER_TOKEN / 10)
+
+
+def _tool_section(tool: Tool) -> str:
+    sets = ", ".join(f"`{name}`" for name, names in TOOL_SETS.items() if tool.name in names)
+    about = f"{tool.doc}\n\nIn {sets}; {_EFFECTS[tool.effect]}."
+    if not tool.params:
+        return f"## {tool.name}\n\n{about} Takes no arguments.\n"
+    head = "| argument | kind | what it is |\n|---|---|---|"
+    rows = "\n".join(map(_param_row, tool.params))
+    return f"## {tool.name}\n\n{about}\n\n{head}\n{rows}\n"
+
+
+def _param_row(param: Param) -> str:
+    kind = {"string": "text", "integer": "whole number", "array": "list of texts"}.get(param.kind, param.kind)
+    limits = [
+        f"{param.minimum:g}" if param.minimum is not None else "",
+        f"{param.maximum:g}" if param.maximum else "",
+    ]
+    if any(limits):
+        kind += f", {limits[0]} to {limits[1]}" if all(limits) else f" from {limits[0]}"
+    said = [param.doc] if param.doc else []
+    if param.choices:
+        said.append(
+            f"one of {', '.join(param.choices)}" if param.kind == "string" else ", ".join(param.choices)
+        )
+    if param.also:
+        said.append(f"also taken as {', '.join(f'`{name}`' for name in param.also)}")
+    if not param.declared:
+        said.append("taken, and not in the schema")
+    needed = ", needed" if param.required else ""
+    return f"| `{param.name}` | {kind}{needed} | {'; '.join(said)} |"
+
+
+PAGES = {"settings": settings_page, "errors": errors_page, "tools": tools_page}
 
 if __name__ == "__main__":
     print(PAGES[sys.argv[1]](), end="")

@@ -1,67 +1,76 @@
-"""Completion scripts for bash, zsh and fish, made from the table of commands and their options."""
+"""Completion scripts for bash, zsh and fish, made from the table of commands, their options and choices."""
 
 from __future__ import annotations
 
-from argparse import Action
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from hindbrain.edge.commands import COMMANDS
-from hindbrain.edge.parser import command_module, make_parser
+from hindbrain.edge.choices import SHELLS, Option, Value, Word, options_of, words_of
+from hindbrain.edge.commands import COMMANDS, NAMES
 
-SHELLS = ("bash", "zsh", "fish")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    names: tuple[str, ...]  # "-k", "--keyword"
-    takes_value: bool
-    help: str
+__all__ = ["SHELLS", "options_of", "script_for"]
 
 
 def script_for(shell: str) -> str:
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
 
 
-def options_of(command: str) -> list[Option]:
-    parser = make_parser(command, command_module(command))
-    return [_option(action) for action in parser._actions if action.option_strings]
+def _flags(options: Iterable[Option]) -> str:
+    return " ".join(name for option in options for name in option.names)
 
 
-def _option(action: Action) -> Option:
-    return Option(tuple(action.option_strings), action.nargs != 0, action.help or "")
+def _valued() -> list[str]:
+    """All options that take a value, whose value is no word of the command."""
+    options = (option for name in NAMES for option in options_of(name) if option.value)
+    return sorted({flag for option in options for flag in option.names})
 
 
-def _names(command: str) -> str:
-    return " ".join(name for option in options_of(command) for name in option.names)
+# bash
 
 
 def _bash() -> str:
-    cases = "\n".join(f'        {name}) words="{_names(name)}" ;;' for name, _ in COMMANDS)
+    options = [f'            {name}) words="{_flags(options_of(name))}" ;;' for name in NAMES]
+    values = [f"        {patterns}) {offer} ;;" for offer, patterns in _bash_values().items()]
+    places = [
+        f'            "{word.place} {name} "{word.after or "*"}) {_bash_value(word.value)} ;;'
+        for name in NAMES
+        for word in words_of(name)
+    ]
     return f"""\
 # hindbrain completion for bash: eval "$(hindbrain completion bash)"
 _hindbrain() {{
-    local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" command="" words i
+    local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+    local command="" first="" count=0 words="" i
     local IFS=$' \\t\\n'
     COMPREPLY=()
-    case "$previous" in
-        --vault|--keep) IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$current")); return ;;
-    esac
+    # --name=value comes as three words.
+    [[ $current == "=" ]] && current=""
+    [[ $previous == "=" ]] && previous="${{COMP_WORDS[COMP_CWORD-2]}}"
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "${{COMP_WORDS[i]}}" in
-            --vault) ((i++)) ;;
+            {"|".join(_valued())})
+                ((i++))
+                [[ ${{COMP_WORDS[i]}} == "=" ]] && ((i++)) ;;
             -*) ;;
-            *) command="${{COMP_WORDS[i]}}"; break ;;
+            *)
+                ((count++))
+                [[ $count == 1 ]] && command="${{COMP_WORDS[i]}}"
+                [[ $count == 2 ]] && first="${{COMP_WORDS[i]}}" ;;
         esac
     done
-    case "$command" in
-        "") words="{" ".join(name for name, _ in COMMANDS)} --help --version --vault --json --debug" ;;
-{cases}
+    case "$command $previous" in
+{_lines(values)}
     esac
-    [[ $command == completion && $current != -* ]] && words="{" ".join(SHELLS)}"
-    if [[ $command == init && $current != -* ]]; then
-        IFS=$'\\n'
-        COMPREPLY=($(compgen -d -- "$current"))
-        return
+    if [[ -z $words && $current != -* ]]; then
+        case "$count $command $first" in
+            "0  ") words="{" ".join(NAMES)}" ;;
+{_lines(places)}
+        esac
+    fi
+    if [[ -z $words ]]; then
+        case "$command" in
+            "") words="--help --version --vault --json --debug" ;;
+{_lines(options)}
+        esac
     fi
     COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
@@ -69,12 +78,40 @@ complete -F _hindbrain hindbrain
 """
 
 
+def _bash_values() -> dict[str, str]:
+    """What to do, and the patterns of command and option that ask for it."""
+    found = {_bash_value(Value("folder")): ['*" --vault"']}
+    for name in NAMES:
+        for option in options_of(name):
+            if option.value and "--vault" not in option.names:
+                found.setdefault(_bash_value(option.value), []).extend(
+                    f'"{name} {flag}"' for flag in option.names
+                )
+    return {offer: "|".join(patterns) for offer, patterns in found.items()}
+
+
+def _bash_value(value: Value) -> str:
+    if value.kind == "text":
+        return "return"
+    if value.kind == "choice":
+        return f'words="{" ".join(value.choices)}"'
+    flag = "-d" if value.kind == "folder" else "-f"
+    named = f' -W "{" ".join(value.choices)}"' if value.choices else ""
+    # A name may have spaces; the choices are split by them, and so asked for before.
+    ask = f'COMPREPLY=($(compgen{named} -- "$current")); ' if named else ""
+    return f"{ask}IFS=$'\\n'; COMPREPLY+=($(compgen {flag} -- \"$current\")); return"
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(texts)
+
+
+# zsh
+
+
 def _zsh() -> str:
     commands = "\n".join(f"        {_quoted(f'{name}:{text}')}" for name, text in COMMANDS)
-    cases = "\n".join(
-        f"        {name}) _arguments {' '.join(map(_zsh_option, options_of(name)))} '*:: :_files' ;;"
-        for name, _ in COMMANDS
-    )
+    cases = "\n".join(f"        {name}) _arguments {' '.join(_zsh_specs(name))} ;;" for name in NAMES)
     return f"""\
 #compdef hindbrain
 # hindbrain completion for zsh: eval "$(hindbrain completion zsh)"
@@ -98,29 +135,98 @@ compdef _hindbrain hindbrain
 """
 
 
-def _zsh_option(option: Option) -> str:
+def _zsh_specs(command: str) -> list[str]:
+    options = [spec for option in options_of(command) for spec in _zsh_option(option)]
+    places = [
+        _quoted(f"{word.place}:{word.name}:{_zsh_action(word.value, word)}") for word in words_of(command)
+    ]
+    return [*options, *places, "'*: :_files'"]
+
+
+def _zsh_option(option: Option) -> list[str]:
     text = option.help.replace("[", "(").replace("]", ")").replace(":", ";")
-    value = ":value:_files" if option.takes_value else ""
-    return " ".join(_quoted(f"*{name}[{text}]{value}") for name in option.names)
+    value = f":value:{_zsh_action(option.value)}" if option.value else ""
+    return [
+        _quoted(f"*{name}{'=' if value and name.startswith('--') else ''}[{text}]{value}")
+        for name in option.names
+    ]
+
+
+def _zsh_action(value: Value, word: Word | None = None) -> str:
+    choices = " ".join(value.choices)
+    if value.kind == "choice":
+        if word is not None and word.after:
+            return f"{{[[ -n $words[(r){word.after}] ]] && compadd - {choices}}}"
+        return f"({choices})"
+    if value.kind == "text":
+        return " "
+    files = "_files -/" if value.kind == "folder" else "_files"
+    return f"{{compadd - {choices}; {files}}}" if choices else files
+
+
+# fish
 
 
 def _fish() -> str:
     lines = [
-        "# hindbrain completion for fish: hindbrain completion fish | source",
-        "complete -c hindbrain -f",
+        f"complete -c hindbrain -n '__hindbrain_at 0' -a {name} -d {_quoted(text)}" for name, text in COMMANDS
     ]
-    for name, text in COMMANDS:
-        lines.append(f"complete -c hindbrain -n __fish_use_subcommand -a {name} -d {_quoted(text)}")
-    for name, _ in COMMANDS:
+    for name in NAMES:
         for option in options_of(name):
             flags = " ".join(
                 f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.names
             )
-            value = " -r -F" if option.takes_value else ""
-            when = f"-n '__fish_seen_subcommand_from {name}'"
-            lines.append(f"complete -c hindbrain {when} {flags}{value} -d {_quoted(option.help)}")
-    lines.append(f"complete -c hindbrain -n '__fish_seen_subcommand_from completion' -a '{' '.join(SHELLS)}'")
-    return "\n".join(lines) + "\n"
+            value = f" {_fish_value(option.value)}" if option.value else ""
+            lines.append(
+                f"complete -c hindbrain -n '__hindbrain_in {name}' {flags}{value} -d {_quoted(option.help)}"
+            )
+        for word in words_of(name):
+            when = f"__hindbrain_at {word.place} {name} {word.after}".rstrip()
+            offer = _fish_value(word.value).removeprefix("-x ").removeprefix("-r ")
+            lines.append(f"complete -c hindbrain -n '{when}' {offer}")
+    return _FISH_START.replace("VALUED", " ".join(_valued())) + _lines(lines) + "\n"
+
+
+_FISH_START = """\
+# hindbrain completion for fish: hindbrain completion fish | source
+function __hindbrain_words
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case VALUED
+                set skip 1
+            case '-*'
+            case '*'
+                printf '%s\\n' $word
+        end
+    end
+end
+# So many words are there, the command and its first word among them.
+function __hindbrain_at
+    set -l words (__hindbrain_words)
+    test (count $words) -eq $argv[1]; or return 1
+    test -z "$argv[2]"; or test "$argv[2]" = "$words[1]"; or return 1
+    test -z "$argv[3]"; or test "$argv[3]" = "$words[2]"
+end
+function __hindbrain_in
+    set -l words (__hindbrain_words)
+    test "$argv[1]" = "$words[1]"
+end
+complete -c hindbrain -f
+"""
+
+
+def _fish_value(value: Value) -> str:
+    if value.kind == "text":
+        return "-x"
+    if value.kind == "folder":
+        return "-x -a '(__fish_complete_directories)'"
+    offered = f" -a {_quoted(' '.join(value.choices))}" if value.choices else ""
+    return f"-x{offered}" if value.kind == "choice" else f"-r -F{offered}"
 
 
 def _quoted(text: str) -> str:

@@ -1,10 +1,15 @@
-"""Files in, their records out: read, decode, parse, cut. Writes nothing; may run in another process."""
+"""Files in, their records out: read, decode, mask, parse, cut. Writes nothing; may run in another process.
+
+What looks like a secret is masked before anything is made of the text, so that neither the index nor an
+embedder nor a hit ever has it. Length and lines stay, so that passages and citations are those of the note.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hindbrain.base.errors import HindbrainError, NoteUnreadable
+from hindbrain.base.secrets import mask
 from hindbrain.index.passages import ChunkSettings
 from hindbrain.index.plan import KnownNote
 from hindbrain.index.record import NoteRecord, make_record
@@ -66,7 +71,7 @@ def _read_file(settings: ReadSettings, file: ScannedFile, known: KnownNote | Non
     if b"\0" in data[:_BINARY_LOOK] and not data.startswith(_UTF16_MARKS):
         raise NoteUnreadable(f"{file.path!r} is a binary file with a note's name; it is left out")
     text, problems = decode_note(data)
-    note = parse_note(text, stem=file.path.rpartition("/")[2].rpartition(".")[0])
+    note = parse_note(mask(text), stem=file.path.rpartition("/")[2].rpartition(".")[0])
     if problems:
         note = replace(note, problems=problems + note.problems)
     return Reading(file, digest, now_ns, make_record(file.path, note, settings.chunks))

@@ -1,5 +1,6 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
+import re
 import zlib
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,6 +13,10 @@ from hindbrain.vault.note import Link, Note, Property
 from hindbrain.vault.para import para_of
 
 HEADING_SEPARATOR = " > "
+
+# A line with an id of ours: its fields are for programs, and their words are no one's.
+_OUR_LINE = re.compile(r"^.*[ \t]\^[mtp]-[a-z0-9]++[ \t]*+$", re.MULTILINE)
+_FIELD = re.compile(r"[ \t]*+\[[a-z]++::[^\[\]\n]*+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +88,23 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
 def embedded_text(title: str, heading: str, text: str) -> str:
     """Return what is embedded for a passage: where it stands, then what it says."""
     place = heading if heading.startswith(title) else HEADING_SEPARATOR.join(filter(None, (title, heading)))
-    return f"{place}\n{text}" if place else text
+    return f"{place}\n{spoken(text)}" if place else spoken(text)
+
+
+def spoken(text: str) -> str:
+    """A passage as a person would say it: what is sought by words and by meaning."""
+    return _OUR_LINE.sub(_without_fields, text) if " ^" in text else text
+
+
+def _without_fields(line: re.Match[str]) -> str:
+    return _FIELD.sub("", line[0].rpartition("^")[0]).rstrip()
 
 
 def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:
     cut = cut_passages(note, settings)
     named = [(HEADING_SEPARATOR.join(p.headings), text[p.start : p.end]) for p in cut]
     return tuple(
-        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, body, text_hash(body))
+        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, spoken(body), text_hash(body))
         for uid, p, (heading, body) in zip(passage_uids(path, named), cut, named, strict=True)
     )
 

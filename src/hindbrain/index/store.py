@@ -212,6 +212,10 @@ class IndexStore:
         """Return what is wrong inside the file, as SQLite and FTS5 see it; [] when nothing is."""
         return [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
 
+    def select(self, sql: str, values: Sequence[Value | bytes] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        """Rows of a query of ours, for whoever reads the tables in a way of its own: the link graph."""
+        return self._all(sql, values)
+
     def _all(self, sql: str, values: Sequence[Value | bytes] = ()) -> list[tuple]:  # type: ignore[type-arg]
         try:
             return self._db.execute(sql, values).fetchall()

@@ -31,7 +31,7 @@ from hindbrain.vault.paths import stamp_of
 from hindbrain.vault.scan import DEFAULT_MAX_BYTES, scan
 from hindbrain.vault.scan_result import FileStamp, Missing, Noticed, ScannedFile, ScanResult, Skipped
 
-_RECIPE = 1  # how notes are cut and recorded; a change makes every index be made again
+_RECIPE = 2  # how notes are cut and recorded; a change makes every index be made again
 _PARALLEL_FROM = 2_000  # files to read: below this, starting other processes takes longer than it saves
 _BATCH_NOTES = 250
 _BATCH_BYTES = 4_000_000
@@ -97,15 +97,19 @@ class Syncer:
                 return replace(report, pending=writer.pending_count())
             return _with_vectors(report, embed_pending(writer, embedder, self._now_ns(), listener))
 
-    def sync_paths(self, paths: Iterable[NotePath], embedder: Embedder | None) -> SyncReport:
+    def sync_paths(
+        self, paths: Iterable[NotePath], embedder: Embedder | None, *, most_vectors: int | None = None
+    ) -> SyncReport:
         """Bring single notes up to date, without a look at the others.
 
-        Removes nothing: only a scan can tell a deletion from a vault that is not there.
+        Removes nothing: only a scan can tell a deletion from a vault that is not there. `most_vectors`: make
+        none when more than that are pending in the whole index, since somebody waits.
         """
         with self._writing() as writer:
             report = self._sync_some(writer, sorted(set(paths)))
-            if embedder is None:
-                return replace(report, pending=writer.pending_count())
+            pending = writer.pending_count()
+            if embedder is None or (most_vectors is not None and pending > most_vectors):
+                return replace(report, pending=pending)
             return _with_vectors(report, embed_pending(writer, embedder, self._now_ns(), silent))
 
     def _writing(self) -> contextlib.AbstractContextManager[IndexWriter]:

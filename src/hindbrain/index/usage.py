@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from hindbrain.base.secrets import redact
 from hindbrain.index.schema import remove_index
 from hindbrain.index.writer import IndexWriter
 from hindbrain.vault.lock import FileLock
@@ -23,6 +24,7 @@ _REBUILD_WAIT_S = 10.0
 
 def usage_line(access: Access) -> str:
     path, at, query = access
+    query = redact(query)[0]
     return json.dumps({"at": round(at, 3), "path": path, "query": query}, ensure_ascii=True)
 
 
@@ -46,7 +48,7 @@ def log_access(state: Path, rows: Sequence[Access], *, timeout_s: float) -> None
         writer = IndexWriter(state / "index.db")
         try:
             with writer.transaction():
-                writer.log_access(rows)
+                writer.log_access([(path, at, redact(query)[0]) for path, at, query in rows])
         finally:
             writer.close()
 

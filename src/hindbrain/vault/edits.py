@@ -1,11 +1,12 @@
 """What a note should become, given what is there now. Pure: decides or refuses, touches no file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hindbrain.base.errors import NoteChanged, NotFound, VaultError
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.merge import merge
+from hindbrain.vault.take_back import take_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,33 @@ def deleting(path: str, expected_hash: str) -> Decide:
     return decide
 
 
-def restoring(path: str, data: bytes | None, after_hash: str, *, force: bool) -> Decide:
+def restoring(
+    path: str,
+    data: bytes | None,
+    after_hash: str,
+    versions: Callable[[], tuple[Sequence[bytes], int]],
+    *,
+    force: bool,
+) -> Decide:
+    """Bring `data` back. When the note changed since, only that change is taken out of it.
+
+    `versions`: what the note held over time, and where in it the change begins that is undone. `force` brings
+    `data` back whatever is there.
+    """
+
     def decide(current: bytes | None) -> Edit:
-        if not force and _hash(current) != after_hash:
-            raise NoteChanged(
-                f"{path!r} changed after that revision; force keeps the present text as a revision",
-                current_hash=_hash(current),
-            )
-        return Edit(data)
+        if force or _hash(current) == after_hash:
+            return Edit(data)
+        if current is not None and data is not None:
+            known, at = versions()
+            taken = take_back([*known, current], at) if known else None
+            if taken is not None:
+                return Edit(taken, merged=True)
+        raise NoteChanged(
+            f"{path!r} changed after that revision, in the same lines; undo the later changes first "
+            "(history lists them), or force it, which keeps the present text as a revision",
+            current_hash=_hash(current),
+        )
 
     return decide
 

@@ -56,17 +56,8 @@ class FileLock:
             raise WriteFailed(
                 f"{str(self._path)!r} can't be locked ({error.strerror}); nothing was written"
             ) from error
-        import random
-
-        deadline = time.monotonic() + timeout_s
-        wait_s = _FIRST_WAIT_S
-        while not _try_lock(fd):
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
-                raise Busy(f"another process holds {str(self._path)!r}; try again in a moment")
-            # The jitter keeps many waiters from trying in step, which would starve some of them.
-            time.sleep(min(left_s, wait_s * random.uniform(0.5, 1.0)))
-            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+        if not _wait_in_line(fd, timeout_s):
+            raise Busy(f"another process holds {str(self._path)!r}; try again in a moment")
 
 
 if sys.platform == "win32":
@@ -85,6 +76,21 @@ if sys.platform == "win32":
         with contextlib.suppress(OSError):
             msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
+    def _wait_in_line(fd: int, timeout_s: float) -> bool:
+        """This system keeps no line that one can leave: try again and again."""
+        import random
+
+        deadline = time.monotonic() + timeout_s
+        wait_s = _FIRST_WAIT_S
+        while not _try_lock(fd):
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return False
+            # The jitter keeps many waiters from trying in step, which would starve some of them.
+            time.sleep(min(left_s, wait_s * random.uniform(0.5, 1.0)))
+            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+        return True
+
 else:
     import fcntl
 
@@ -100,3 +106,40 @@ else:
     def _unlock(fd: int) -> None:
         with contextlib.suppress(OSError):  # closing the descriptor frees it anyway
             fcntl.flock(fd, fcntl.LOCK_UN)
+
+    def _wait_in_line(fd: int, timeout_s: float) -> bool:
+        """In the system's own line, where the first comes first: fifty that poll starve some of them."""
+        return timeout_s > 0 and _Place(fd).wait(timeout_s)
+
+    class _Place:
+        """A place in the line. The system's wait knows no time limit, so a thread waits, and can be left."""
+
+        def __init__(self, fd: int) -> None:
+            import threading
+
+            self._fd = os.dup(fd)  # shares the lock with `fd`, and is open for as long as the thread waits
+            self._deciding = threading.Lock()
+            self._over = threading.Event()
+            self._ours = False
+            self._left = False
+            threading.Thread(target=self._stand, name="waits for a lock", daemon=True).start()
+
+        def wait(self, timeout_s: float) -> bool:
+            try:
+                self._over.wait(timeout_s)
+            finally:  # interrupted or not: nobody may come to hold a lock without knowing it
+                with self._deciding:
+                    self._left = not self._ours
+            return self._ours
+
+        def _stand(self) -> None:
+            try:
+                with contextlib.suppress(OSError):
+                    fcntl.flock(self._fd, fcntl.LOCK_EX)
+                    with self._deciding:
+                        self._ours = not self._left
+                    if not self._ours:
+                        fcntl.flock(self._fd, fcntl.LOCK_UN)
+            finally:
+                os.close(self._fd)
+                self._over.set()

@@ -1,7 +1,8 @@
 """Three-way merge of a note, by lines. Pure: bytes in, bytes or None out.
 
 Careful rather than clever: two changes are merged only when at least one unchanged line lies between them,
-and the frontmatter counts as one line, because two sound edits of it can make a broken one.
+and the frontmatter counts as one line, because two sound edits of it can make a broken one. Two changes that
+are alike are no agreement either: who raises a counter from 4 to 5 must hear that somebody else just did.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ class _Change:
 
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Both sides' changes of `base`, or None when they overlap, touch, or can't be told apart."""
-    if ours == theirs or theirs == base:
+    if theirs == base:
         return ours
     if ours == base:
         return theirs
@@ -77,15 +78,13 @@ def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
 
 
 def _interleave(mine: list[_Change], other: list[_Change]) -> list[_Change] | None:
-    """All changes in order, or None when two of different sides touch. Equal changes count once."""
-    shared = set(mine) & set(other)
-    merged = sorted({*mine, *other}, key=lambda change: (change.start, change.end))
-    from_mine = set(mine)
-    for left, right in pairwise(merged):
-        same_side = left not in shared and right not in shared and (left in from_mine) == (right in from_mine)
-        if not same_side and right.start <= left.end:
+    """All changes in order, or None when two of different sides touch."""
+    sided = [(change, True) for change in mine] + [(change, False) for change in other]
+    sided.sort(key=lambda pair: (pair[0].start, pair[0].end))
+    for (left, left_is_mine), (right, right_is_mine) in pairwise(sided):
+        if left_is_mine != right_is_mine and right.start <= left.end:
             return None
-    return merged
+    return [change for change, _ in sided]
 
 
 def _apply(base: Sequence[bytes], changes: Sequence[_Change]) -> bytes:

@@ -11,7 +11,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,10 @@ _LOG = "log.jsonl"
 _TAIL_BYTES = 65_536  # holds many lines: a line is at most some 8 kB
 _TEMP = "tmp-"
 _DAY_S = 86_400
+KEPT_DAYS = 30
+_PRUNED = "pruned"  # a file that says when old revisions were last forgotten
+_MOST_VERSIONS = 200  # before and after a change that an undo looks at
+_PURGED = "purged"  # in the place of a hash: these bytes were dropped on purpose
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 End = Literal["done", "aborted"]
@@ -57,6 +61,7 @@ class Revisions:
     def __init__(self, state: Path, clock: Clock) -> None:
         self._state = state
         self._clock = clock
+        self._prune_after = 0.0  # not looked at before that time
 
     @property
     def _log_path(self) -> Path:
@@ -160,6 +165,47 @@ class Revisions:
             raise NotFound(f"{what}; `history` lists what is kept")
         return found
 
+    def versions_around(self, entry: Entry) -> tuple[list[bytes], int]:
+        """What the note held before and after each change that is kept; and where `entry` begins in it.
+
+        ([], 0) when the bytes around `entry` itself are no longer kept.
+        """
+        same = [
+            other.revision
+            for other, end in self.entries()
+            if end == "done" and other.revision.path == entry.revision.path
+        ]
+        at = same.index(entry.revision)
+        first = max(0, at - _MOST_VERSIONS)
+        digests: list[str] = []
+        begins = 0
+        for revision in same[first : at + _MOST_VERSIONS]:
+            if not digests or digests[-1] != revision.before_hash:
+                digests.append(revision.before_hash)
+            if revision == entry.revision:
+                begins = len(digests) - 1
+            digests.append(revision.after_hash)
+        datas = [b"" if digest == ABSENT else self.load(digest) for digest in digests]
+        if datas[begins] is None or datas[begins + 1] is None:
+            return [], 0
+        begins -= sum(data is None for data in datas[:begins])
+        return [data for data in datas if data is not None], begins
+
+    def prune_when_due(self) -> None:
+        """Forget what is older than KEPT_DAYS, once a day at most. No failure of it fails a write."""
+        now = self._clock.now()
+        if now < self._prune_after:
+            return
+        self._prune_after = now + _DAY_S
+        with contextlib.suppress(OSError, VaultError):
+            stamp = self._state / "revisions" / _PRUNED
+            last = _number_in(stamp)
+            if last and abs(now - last) < _DAY_S:
+                return
+            if last:
+                self.prune(KEPT_DAYS)
+            stamp.write_text(f"{now:.0f}", "ascii")
+
     def prune(self, older_than_days: float) -> int:
         """Forget what is older, and the bytes that nothing newer refers to. Returns the changes forgotten."""
         if not self._log_path.exists():
@@ -169,25 +215,76 @@ class Revisions:
         old = {event["id"] for event in events if event["state"] == "begin" and event["at"] < cutoff}
         kept = [event for event in events if event["id"] not in old]
         wanted = {event.get(side) for event in kept for side in ("before", "after")}
-        with Folder.open(self._state, ["revisions"]) as folder:
-            folder.unlink(_TEMP + _LOG)
-            folder.write_temp(_TEMP + _LOG, b"".join(_line(event) + b"\n" for event in kept))
-            folder.replace(_TEMP + _LOG, _LOG)
-            folder.sync()
+        self._replace_log(kept)
         with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
             for name in folder.names():
                 if name not in wanted:  # also what a crash left between blob and log
                     folder.unlink(name)
         return len(old)
 
+    def rewrite(self, change: Callable[[bytes], bytes | None]) -> int:
+        """Change all that is kept, as if it had always been so; None drops it. Returns how many were changed.
+
+        `change` does nothing to what it has changed before: after a crash this is simply done again. Changes
+        that become none vanish from the log; undoing one whose bytes were dropped says so.
+        """
+        if not self._log_path.exists():
+            return 0
+        moved: dict[str, tuple[str, int]] = {}  # hash -> the new hash, and the new size
+        with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
+            for name in filter(_DIGEST.fullmatch, folder.names()):
+                new = self._changed(name, change)
+                if new is None:
+                    moved[name] = (_PURGED, 0)
+                elif content_hash(new) != name:
+                    _keep(folder, new)
+                    moved[name] = (content_hash(new), len(new))
+            folder.sync()
+        self._replace_log(_moved(list(self._events()), moved))
+        with Folder.open(self._state, ["revisions", "blobs"]) as folder:
+            for name in moved:
+                folder.unlink(name)
+            folder.sync()
+        return len(moved)
+
+    def _changed(self, digest: str, change: Callable[[bytes], bytes | None]) -> bytes | None:
+        try:
+            data = self.load(digest)
+        except VaultError:
+            return None  # damaged: nobody can say what it holds
+        return None if data is None else change(data)
+
+    def _replace_log(self, events: list[dict[str, Any]]) -> None:
+        with Folder.open(self._state, ["revisions"]) as folder:
+            folder.unlink(_TEMP + _LOG)
+            try:
+                folder.write_temp(_TEMP + _LOG, b"".join(_line(event) + b"\n" for event in events))
+                folder.replace(_TEMP + _LOG, _LOG)
+            except OSError:
+                folder.unlink(_TEMP + _LOG)
+                raise
+            folder.sync()
+
+    def all_kept(self) -> Iterator[bytes]:
+        """All bytes that can be read, also such as the log no longer names."""
+        try:
+            names = os.listdir(self._state / "revisions" / "blobs")  # noqa: PTH208 - names are all we need
+        except FileNotFoundError:
+            return
+        for name in filter(_DIGEST.fullmatch, names):
+            with contextlib.suppress(VaultError):
+                data = self.load(name)
+                if data is not None:
+                    yield data
+
     def clean(self) -> None:
-        """Remove half-written blobs. Under the lock nobody is writing one."""
-        blobs = self._state / "revisions" / "blobs"
-        if blobs.is_dir():
-            with Folder.open(self._state, ["revisions", "blobs"]) as folder:
-                for name in folder.names():
-                    if name.startswith(_TEMP):
-                        folder.unlink(name)
+        """Remove what a crash left half written. Under the lock nobody is writing it."""
+        for parts in (["revisions"], ["revisions", "blobs"]):
+            if self._state.joinpath(*parts).is_dir():
+                with Folder.open(self._state, parts) as folder:
+                    for name in folder.names():
+                        if name.startswith(_TEMP):
+                            folder.unlink(name)
 
     def _append(self, event: dict[str, Any], *, durable: bool) -> None:
         with Folder.open(self._state, ["revisions"], create=True) as folder:
@@ -204,6 +301,29 @@ class Revisions:
             event = _parse(line)
             if event is not None:
                 yield event
+
+
+def _moved(events: list[dict[str, Any]], moved: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
+    """The events with the hashes of what they refer to now, without changes that change nothing any more."""
+    found: list[dict[str, Any]] = []
+    void: set[str] = set()
+    for event in events:
+        sides = {side: moved[event[side]][0] for side in ("before", "after") if event.get(side) in moved}
+        if sides:
+            size = moved[event["before"]][1] if "before" in sides else event.get("size", 0)
+            event = {**event, **sides, "size": size}
+            if event["before"] == event["after"] != _PURGED:
+                void.add(event["id"])
+        found.append(event)
+    return [event for event in found if event["id"] not in void]
+
+
+def _number_in(file: Path) -> float:
+    """0.0 when there is none."""
+    try:
+        return float(file.read_text("ascii"))
+    except (FileNotFoundError, ValueError):
+        return 0.0
 
 
 def _keep(folder: Folder, data: bytes) -> None:

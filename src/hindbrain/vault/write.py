@@ -11,7 +11,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,7 @@ from hindbrain.vault.paths import (
 )
 from hindbrain.vault.revisions import Entry, Revision, Revisions
 from hindbrain.vault.state_files import StateFiles
+from hindbrain.vault.turns import turn
 
 _ATTEMPTS = 12  # against an editor that writes all the time; with the waits below about 0.3 s
 _LONGEST_WAIT_S = 0.05
@@ -53,6 +54,7 @@ class Undone:
     hash: str  # "" when the note is gone again
     revision_id: str  # of the undo itself, which can be undone; "" when there was nothing to change
     undone_id: str
+    merged: bool  # later changes of the note stay; only that one was taken out
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class VaultWriter:
         self._clock = clock
         self._lock_timeout_s = lock_timeout_s
         self._lock = FileLock(state / "write.lock")
+        self._turns = state / "turns"
         self._revisions = Revisions(state, clock)
         self._files = StateFiles(self._root, self._revisions)
         self._lingering = Lingering(self._root, clock)
@@ -125,20 +128,29 @@ class VaultWriter:
         return self._change(known, _Change("delete", edits.deleting(path, expected_hash)))
 
     def undo(self, revision_id: str | None = None, *, force: bool = False) -> Undone:
-        """Bring back what a change replaced, byte for byte; the last change when no id is given.
+        """Bring back what a change replaced; the last change when no id is given.
 
-        Refuses with NoteChanged when the note changed since, unless `force`, which keeps the present text as
-        a revision. The undo is a change itself and can be undone.
+        Byte for byte where nothing came after it. Where something did, that change alone is taken out and
+        the later ones stay; NoteChanged when they touched the same lines, unless `force`, which brings the
+        old bytes back and keeps the present ones as a revision. The undo is a change and can be undone.
         """
         entry = self._revisions.find(revision_id)
         revision = entry.revision
         data = None if revision.before_hash == ABSENT else self._revisions.load(revision.before_hash)
         if data is None and revision.before_hash != ABSENT:
-            raise NotFound(f"the bytes before {revision.id!r} are no longer kept; nothing was changed")
-        decide = edits.restoring(revision.path, data, revision.after_hash, force=force)
+            raise NotFound(
+                f"the bytes before {revision.id!r} are no longer kept, or were purged; nothing was changed"
+            )
+        decide = edits.restoring(
+            revision.path,
+            data,
+            revision.after_hash,
+            lambda: self._revisions.versions_around(entry),
+            force=force,
+        )
         change = _Change("undo", decide, mode=entry.mode, name=entry.file.rpartition("/")[2])
         written = self._change(check_existing_path(revision.path), change)
-        return Undone(written.path, written.hash, written.revision_id, revision.id)
+        return Undone(written.path, written.hash, written.revision_id, revision.id, written.merged)
 
     def history(self, path: str | None = None, limit: int = 50) -> list[Revision]:
         """Changes made here, newest first."""
@@ -147,11 +159,6 @@ class VaultWriter:
     def kept(self, digest: str) -> bytes | None:
         """The bytes of that hash as a revision keeps them, or None."""
         return self._revisions.load(digest)
-
-    def prune(self, older_than_days: float = 30) -> int:
-        """Forget revisions that are older; returns how many."""
-        with self._writing():
-            return self._revisions.prune(older_than_days)
 
     def put_state_file(self, relative: str, data: bytes) -> None:
         """Write one of our own files in the vault's `.hindbrain` folder, whole or not at all."""
@@ -162,6 +169,33 @@ class VaultWriter:
         """Add one line to a log in the vault's `.hindbrain` folder; durable when this returns."""
         with self._writing():
             self._files.append(relative, line)
+
+    def edit_state_file(self, relative: str, change: Callable[[bytes], bytes]) -> bool:
+        """Change one of our own files in the vault; nobody appends meanwhile. True when it had to be."""
+        with self._writing():
+            *parts, name = (".hindbrain", *relative.split("/"))
+            try:
+                with Folder.open(self._root, parts) as folder:
+                    seen = folder.read(name)
+            except FileNotFoundError:
+                return False
+            if seen is None or (after := change(seen.data)) == seen.data:
+                return False
+            self._files.put(relative, after)
+            return True
+
+    def all_kept(self) -> Iterator[bytes]:
+        """All bytes that the revisions keep, in no order; what is damaged is passed over."""
+        return self._revisions.all_kept()
+
+    def rewrite_revisions(self, change: Callable[[bytes], bytes | None]) -> int:
+        """As if what `change` takes out had never been written; see `Revisions.rewrite`."""
+        with self._writing():
+            return self._revisions.rewrite(change)
+
+    def turn(self, path: str) -> contextlib.AbstractContextManager[None]:
+        """For whoever reads a note, thinks and replaces it; see `turns`."""
+        return turn(self._turns, path)
 
     def recover(self, *, timeout_s: float | None = None) -> bool:
         """Settle what a crash left; True when there was something. Runs by itself before every change."""
@@ -298,6 +332,7 @@ class VaultWriter:
             self._judge(folder, place, entry, ours, seen, error)
         self._revisions.finish(entry, "done")
         self._lingering.add(place.parts, place.name, watch)
+        self._revisions.prune_when_due()
 
     def _prepare(
         self, folder: Folder, place: _Place, entry: Entry, seen: Seen | None, after: bytes | None

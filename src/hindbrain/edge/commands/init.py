@@ -1,25 +1,35 @@
-"""`hindbrain init`: give a vault an id, so that it is known again after it was moved or synced elsewhere."""
+"""`hindbrain init`: give a vault an id and a layout, so that it is known again after it was moved or synced
+elsewhere, and every machine that shares it keeps the agent's notes in the same places."""
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hindbrain.base.errors import UsageError, WriteFailed
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import Output
 from hindbrain.edge.report_text import summary, troubles
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.edge.layout_choice import LayoutChoice
+    from hindbrain.vault.first_notes import FirstNotes
 
 _README = """\
 # .hindbrain
 
-This folder belongs to Hindbrain, which searches the notes around it. Keep it with the notes.
+This folder belongs to Hindbrain, which searches the notes around it and keeps your agents' memory in them.
+Keep it with the notes.
 
 - `vault-id` tells this vault from others, wherever it is moved or synced to.
+- `layout.toml` says in which notes the agents' memory, tasks and days are kept. You may change it.
 - `usage.jsonl` (when it is there) lists which notes were opened through Hindbrain; it helps to rank them.
+- Other `.jsonl` files are logs of what can't be told from the notes, such as what you refused or deleted and
+  do not want to be proposed again.
 
 No note is changed by anything in here, and the search index is kept elsewhere. If you delete this folder,
 your notes are as they were; only these memories of use are gone.
@@ -30,32 +40,84 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH", help="the folder; else --vault, else the current one"
     )
+    parser.add_argument(
+        "--layout",
+        default="",
+        metavar="NAME|FILE",
+        help="obsidian, brain, openclaw, para or a TOML file: where the agents' notes are kept; makes the "
+        "first ones (of openclaw, PATH is $OPENCLAW_HOME or ~/.openclaw unless given)",
+    )
+    parser.add_argument(
+        "--folder", default=None, metavar="FOLDER", help="the folder in the vault for these notes"
+    )
+    parser.add_argument(
+        "--switch",
+        action="store_true",
+        help="take another layout than the vault has; the notes of the old one stay where they are",
+    )
     parser.add_argument("--sync", action="store_true", help="make the search index, too")
 
 
 def run(args: Namespace, out: Output) -> int:
     from hindbrain.vault.discover import read_vault_id
 
-    args.vault = args.path or args.vault or "."
+    whole = _is_openclaw_home(args)
+    args.vault = args.path or args.vault or (str(_openclaw_home()) if whole else ".")
+    if args.layout:
+        _make_folder(Path(args.vault).expanduser(), args, out)
     with closing(open_app(args)) as app:
+        choice = _choose(app, args, whole=whole)  # before anything is written: it may be refused
         made = not read_vault_id(app.root)
         if made:
             _make(app, out)
     # Opened again, since the id names the folder in which the index is kept.
     with closing(open_app(args)) as app:
-        if out.json:
-            out.data({"vault": str(app.root), "id": read_vault_id(app.root), "made": made})
-        else:
-            out.line(f"{str(app.root)!r} is {'now' if made else 'already'} a vault")
+        notes = _arrange(app, choice)
+        _tell(app, out, choice, notes, made=made)
+        wrong = [f"{path!r} was not made: {why}" for path, why in notes.failed]
         if args.sync:
             report = sync_with_progress(app, out)
             out.say(summary(report, "done"))
-            for text in (wrong := troubles(report)):
-                out.warn(text)
-            return 1 if wrong else 0
-    if made and not out.json:
+            wrong += troubles(report)
+        for text in wrong:
+            out.warn(text)
+    if made and not wrong and not args.sync and not out.json:
         out.say("next: hindbrain sync, then hindbrain search WORDS")
-    return 0
+    return 1 if wrong else 0
+
+
+def _is_openclaw_home(args: Namespace) -> bool:
+    return args.layout == "openclaw" and not args.path and not args.vault
+
+
+def _openclaw_home() -> Path:
+    return Path(os.environ.get("OPENCLAW_HOME") or "~/.openclaw").expanduser()
+
+
+def _make_folder(folder: Path, args: Namespace, out: Output) -> None:
+    """Make a new vault's folder, but not the folders above: a path that is mistyped stays an error."""
+    from hindbrain.edge.layout_choice import check_wanted
+
+    if folder.exists() or not folder.parent.is_dir():
+        return
+    check_wanted(args.layout, args.folder)
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise WriteFailed(f"the folder {str(folder)!r} can't be made: {error.strerror}") from error
+    out.say(f"made the folder {str(folder)!r}")
+
+
+def _choose(app: App, args: Namespace, *, whole: bool) -> LayoutChoice:
+    from hindbrain.edge.layout_choice import choose_layout
+
+    choice = choose_layout(app.root, args.layout, args.folder, whole=whole)
+    if choice.left_behind and not args.switch:
+        raise UsageError(
+            f"{str(app.root)!r} has another layout, and notes in it: {'; '.join(choice.left_behind)}. No "
+            "note is moved, and those at the old places would no longer be used; if you mean it, add --switch"
+        )
+    return choice
 
 
 def _make(app: App, out: Output) -> None:
@@ -70,3 +132,54 @@ def _make(app: App, out: Output) -> None:
         app.writer.put_state_file("README.md", _README.encode())
     # The id comes last: with it the vault is made.
     app.writer.put_state_file("vault-id", f"{uuid.uuid4().hex}\n".encode())
+
+
+def _arrange(app: App, choice: LayoutChoice) -> FirstNotes:
+    """Record the layout, then make its first notes."""
+    from datetime import datetime
+
+    from hindbrain.vault.first_notes import FirstNotes, make_first_notes
+    from hindbrain.vault.layout import LAYOUT_FILE
+
+    if choice.table is not None:
+        app.writer.put_state_file(LAYOUT_FILE, choice.table)
+    if not choice.make_notes:
+        return FirstNotes()
+    # The owner's own day, whatever the time in Greenwich.
+    today = datetime.fromtimestamp(app.clock.now()).astimezone().date().isoformat()
+    return make_first_notes(choice.layout, app.root, app.writer, today=today)
+
+
+def _tell(app: App, out: Output, choice: LayoutChoice, notes: FirstNotes, *, made: bool) -> None:
+    from hindbrain.vault.discover import read_vault_id
+
+    layout = choice.layout
+    if out.json:
+        out.data(
+            {
+                "vault": str(app.root),
+                "id": read_vault_id(app.root),
+                "made": made,
+                "layout": {"name": layout.name, "folder": layout.folder},
+                "created": list(notes.created),
+                "kept": list(notes.kept),
+                "moved": list(choice.differs),
+                "failed": [{"path": path, "message": why} for path, why in notes.failed],
+            }
+        )
+        return
+    out.line(f"{str(app.root)!r} is {'now' if made else 'already'} a vault")
+    place = f"in the folder {layout.folder!r}" if layout.folder else "in the whole vault"
+    out.line(f"layout {layout.name}, {place}")
+    for path in notes.created:
+        out.line(f"  made {path}")
+    if notes.kept and notes.created:
+        out.line(f"  kept {len(notes.kept)} that were there")
+    if choice.differs:
+        out.say("other places than before; notes that are there stay where they are:")
+        for text in choice.differs:
+            out.say(f"  {text}")
+    if choice.as_is:
+        out.say("its notes are used as they are; others are made when first needed")
+    elif made and not choice.make_notes:
+        out.say("notes are made when first needed; the first ones at once: hindbrain init --layout NAME")

@@ -1,4 +1,4 @@
-"""`hindbrain undo`: bring back, byte for byte, what a change replaced."""
+"""`hindbrain undo`: take a change back; what came after it stays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 from hindbrain.vault.path_rules import NotePath
+from hindbrain.vault.write import Undone
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="also when the note was edited since; the edit is kept as a revision",
+        help="also when the same lines were changed since; the present text is kept as a revision",
     )
 
 
@@ -38,17 +39,23 @@ def run(args: Namespace, out: Output) -> int:
                 "hash": undone.hash,
                 "undone": undone.undone_id,
                 "revision": undone.revision_id,
+                "merged": undone.merged,
                 "indexed": indexed,
             }
         )
         return 0
     if undone.revision_id:
-        how = "as it was before" if undone.hash else "gone again"
-        out.line(f"{safe(undone.path)} is {how}: {undone.undone_id} is undone")
+        out.line(f"{safe(undone.path)} is {_outcome(undone)}: {undone.undone_id} is undone")
         out.say(f"hindbrain undo {undone.revision_id} takes this back")
     else:
         out.line(f"{safe(undone.path)} was already as before {undone.undone_id}; nothing was changed")
     return 0
+
+
+def _outcome(undone: Undone) -> str:
+    if undone.merged:
+        return "without that change, and keeps the later ones"
+    return "as it was before" if undone.hash else "gone again"
 
 
 def _take_in(app: App, path: NotePath, *, gone: bool, out: Output) -> bool:

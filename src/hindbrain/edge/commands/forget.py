@@ -1,0 +1,60 @@
+"""`hindbrain forget`: take a memory out of its note, and do not learn it again; `--purge` leaves no trace."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+
+from hindbrain.app import App
+from hindbrain.edge.opening import open_app
+from hindbrain.edge.output import Output, safe
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the memory's id, such as m-7f3k2a9d; recall shows it")
+    parser.add_argument(
+        "--purge",
+        action="store_true",
+        help="also from history, index and logs: undo can't bring it back",
+    )
+
+
+def run(args: Namespace, out: Output) -> int:
+    with closing(open_app(args)) as app:
+        return _purge(app, args.id, out) if args.purge else _forget(app, args.id, out)
+
+
+def _forget(app: App, memory_id: str, out: Output) -> int:
+    gone = app.memory.forget(memory_id)
+    if out.json:
+        out.data({"id": gone.id, "text": gone.text, "path": gone.path, "revision": gone.revision_id})
+        return 0
+    out.line(f"forgotten: {safe(gone.text)}")
+    if gone.revision_id:
+        out.say(f"hindbrain undo {gone.revision_id} brings it back")
+    return 0
+
+
+def _purge(app: App, memory_id: str, out: Output) -> int:
+    from hindbrain.memory.purge import purge
+
+    done = purge(app.memory, app.writer, memory_id)
+    if out.json:
+        out.data(
+            {
+                "id": done.id,
+                "complete": done.complete,
+                "revisions": done.revisions,
+                "elsewhere": list(done.elsewhere),
+                "problems": list(done.problems),
+            }
+        )
+    elif done.complete:
+        out.line(f"purged: {done.id}, and {done.revisions} kept versions of notes that held it")
+    for path in done.elsewhere:
+        out.warn(f"{safe(path)} says the same and was left as it is")
+    for problem in done.problems:
+        out.warn(safe(problem))
+    if not done.complete:
+        out.warn(f"not complete; run it again: hindbrain forget {done.id} --purge")
+    return 0 if done.complete else 1

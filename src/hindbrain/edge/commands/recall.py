@@ -1,0 +1,117 @@
+"""`hindbrain recall`: what is known on a topic, memories first, then passages of other notes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
+
+if TYPE_CHECKING:
+    from hindbrain.memory.answers import Recalled, RecalledMemory, Settled
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="TOPIC", help="what you want to know about")
+    parser.add_argument("-k", type=int, default=8, metavar="N", help="how many memories at most (default 8)")
+    parser.add_argument(
+        "--no-sync",
+        action="store_true",
+        help="do not make the index where there is none; look through memories only",
+    )
+
+
+def run(args: Namespace, out: Output) -> int:
+    with closing(open_app(args)) as app:
+        if not args.no_sync and not app.index_path.exists():
+            make_first_index(app, out)
+        _tell_settled(app.memory.settle(), out)  # what was ticked in the inbox counts from now on
+        found = app.memory.recall(" ".join(args.words), k=args.k)
+    if out.json:
+        out.data(recalled_data(found))
+        return 0
+    _show(found, out)
+    return 0
+
+
+def _tell_settled(settled: Settled, out: Output) -> None:
+    """What was done by the way, in a line each."""
+    if kept := len(settled.accepted):
+        memories = (
+            "1 memory accepted in the inbox was"
+            if kept == 1
+            else f"{kept} memories accepted in the inbox were"
+        )
+        out.say(f"{memories} stored")
+    if settled.refused:
+        out.say(f"{settled.refused} refused in the inbox will not be asked again")
+    for problem in settled.problems:
+        out.warn(safe(problem))
+
+
+def recalled_data(found: Recalled) -> dict[str, Any]:
+    """The shape is a promise: docs/json.md."""
+    from hindbrain.edge.hit_data import hit_data
+
+    return {
+        "topic": found.topic,
+        "memories": [
+            {
+                "id": memory.item.id,
+                "text": memory.item.text,
+                "category": memory.item.category,
+                "importance": memory.item.importance,
+                "source": memory.item.source,
+                "created": memory.item.created,
+                "tags": list(memory.item.tags),
+                "superseded": memory.item.superseded,
+                "path": memory.item.path,
+                "line": memory.item.line,
+                "citation": memory.item.citation if memory.item.path else "",
+                "pending": memory.pending,
+                "confidence": round(memory.confidence, 4),
+            }
+            for memory in found.memories
+        ],
+        "passages": [hit_data(hit) for hit in found.passages],
+        "notices": list(found.notices),
+    }
+
+
+def _show(found: Recalled, out: Output) -> None:
+    for memory in found.memories:
+        out.line(_memory_line(memory, out))
+    if found.passages:
+        from hindbrain.edge.hit_text import hit_lines
+
+        if found.memories:
+            out.line()
+        out.line(out.paint("in other notes", BOLD))
+        for text in hit_lines(found.passages, out, explain=False):
+            out.line(text)
+    for notice in found.notices:
+        out.warn(notice)
+    if not found.memories and not found.passages:
+        where = " in what could be looked at" if found.notices else ""
+        out.say(f"nothing is known about {found.topic!r}{where}; try other words, or hindbrain search")
+
+
+def _memory_line(memory: RecalledMemory, out: Output) -> str:
+    item = memory.item
+    told = [item.category, item.created, f"from {item.source}" if item.source != "user" else ""]
+    if memory.pending:
+        told.append("being saved")
+    if item.superseded:
+        told.append(_fate(memory))
+    where = out.paint(f"{safe(item.path)}:{item.line}" if item.path else "", CYAN)
+    about = out.paint(" · ".join(filter(None, [item.id, *told])), DIM)
+    return f"- {safe(item.text)}\n    {about}   {where}".rstrip()
+
+
+def _fate(memory: RecalledMemory) -> str:
+    if memory.successor_gone:
+        return "replaced by a memory that is gone"
+    by = memory.item.superseded
+    return f"replaced by {by}" if len(by) > 1 else "struck out"

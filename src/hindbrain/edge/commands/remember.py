@@ -1,0 +1,107 @@
+"""`hindbrain remember`: one fact in, a line in the vault's memory out."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from hindbrain.base.errors import UsageError
+from hindbrain.edge.opening import open_app
+from hindbrain.edge.output import Output, safe
+
+if TYPE_CHECKING:
+    from hindbrain.memory.answers import Remembered
+
+_MOST_BYTES = 1_000_000  # of stdin: a memory is a sentence, and policy says so long before
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "words", nargs="+", metavar="TEXT", help="the fact, as a sentence; - reads it from stdin"
+    )
+    parser.add_argument(
+        "--category",
+        default="fact",
+        metavar="NAME",
+        help="preference, fact, pattern, contact, project, issue, decision, action or relationship",
+    )
+    parser.add_argument("--importance", type=float, default=0.5, metavar="X", help="0 to 1 (default 0.5)")
+    parser.add_argument(
+        "--source",
+        default="user",
+        metavar="WHOSE",
+        help="whose word it is: user, agent, tool, web or import; the last two wait in the inbox",
+    )
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="may be repeated")
+
+
+def run(args: Namespace, out: Output) -> int:
+    text = " ".join(args.words)
+    if text == "-":
+        text = _stdin()
+    with closing(open_app(args)) as app:
+        done = app.memory.remember(
+            text,
+            category=args.category.lower(),
+            importance=args.importance,
+            source=args.source.lower(),
+            tags=args.tag,
+            strategy="immediate",
+        )
+        # Before the index hears of it: that may take a while, and the memory is stored.
+        if out.json:
+            out.data(remembered_data(done))
+        else:
+            _show(done, out)
+        out.stdout.flush()
+    return 0
+
+
+def _stdin() -> str:
+    if sys.stdin is None:  # the program was started with it closed
+        return ""
+    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise UsageError("that is a note, not a memory; give one sentence")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"what came from stdin is not UTF-8 (byte {error.start})") from error
+
+
+def remembered_data(done: Remembered) -> dict[str, object]:
+    """The shape is a promise: docs/json.md."""
+    other = done.other
+    return {
+        "id": done.id,
+        "action": done.action,
+        "text": done.text,
+        "category": done.category,
+        "source": done.source,
+        "path": done.path,
+        "citation": done.citation,
+        "other": {"id": other.id, "text": other.text, "citation": other.citation} if other else None,
+        "removed": list(done.removed),
+        "reasons": list(done.reasons),
+    }
+
+
+def _show(done: Remembered, out: Output) -> None:
+    other = safe(done.other.text) if done.other else ""
+    place = f"{done.id}   {safe(done.citation)}"
+    match done.action:
+        case "held":
+            out.line(f"waits in the inbox as {done.id} ({safe('; '.join(done.reasons))})")
+            out.say("hindbrain inbox shows what waits; only what is accepted there is remembered")
+        case "merge":
+            out.line(f"known already: {safe(done.text)}\n  {place}")
+        case "supersede":
+            out.line(f"remembered: {safe(done.text)}\n  {place}\n  instead of: {other}")
+        case "related":
+            out.line(f"remembered: {safe(done.text)}\n  {place}\n  related to: {other}")
+        case _:
+            out.line(f"remembered: {safe(done.text)}\n  {place}")
+    if done.removed:
+        out.warn(f"not stored, since memory keeps no secrets: {', '.join(done.removed)}")

@@ -1,0 +1,166 @@
+"""Where each host keeps its settings and what a server looks like in them. Data, and pure functions of it.
+
+The formats were taken from the hosts' documents; docs/mcp.md says which were tried.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hindbrain.base.errors import UsageError
+from hindbrain.edge.mcp.json_edit import NotEditable as NotJson
+from hindbrain.edge.mcp.json_edit import read_members, set_member
+from hindbrain.edge.mcp.toml_table import NotEditable as NotToml
+from hindbrain.edge.mcp.toml_table import set_table
+
+NotEditable = (NotJson, NotToml)
+SERVER = "hindbrain"
+
+
+class Place(NamedTuple):
+    """The machine, as far as it decides where a host keeps its settings."""
+
+    home: Path
+    platform: str  # as sys.platform
+    environ: Mapping[str, str]
+
+    def named(self, variable: str, default: Path) -> Path:
+        given = self.environ.get(variable, "")
+        return Path(given).expanduser() if given else default
+
+
+class Host(NamedTuple):
+    """One host. `edit` takes the text of its file and the command, and gives the text as it shall be."""
+
+    name: str
+    title: str
+    file: Callable[[Place], Path]
+    edit: Callable[[str, Sequence[str]], str]
+    one_line: Callable[[Sequence[str]], str]  # the host's own command for the same; "" when it has none
+    afterwards: str
+
+
+def host_named(name: str) -> Host:
+    found = next((host for host in HOSTS if host.name == name), None)
+    if found is None:
+        names = ", ".join(host.name for host in HOSTS)
+        what = f"there is no host {name!r} here" if name else "which host?"
+        raise UsageError(f"{what}; hindbrain mcp install takes one of: {names}")
+    return found
+
+
+def snippet(host: Host, command: Sequence[str]) -> str:
+    """What the host's file would hold if it held nothing else; for pasting by hand."""
+    return host.edit("", command)
+
+
+def _claude_code(place: Place) -> Path:
+    return place.named("CLAUDE_CONFIG_DIR", place.home) / ".claude.json"
+
+
+def _claude_desktop(place: Place) -> Path:
+    if place.platform == "darwin":
+        base = place.home / "Library" / "Application Support"
+    elif place.platform == "win32":
+        base = place.named("APPDATA", place.home / "AppData" / "Roaming")
+    else:
+        base = place.named("XDG_CONFIG_HOME", place.home / ".config")
+    return base / "Claude" / "claude_desktop_config.json"
+
+
+def _cursor(place: Place) -> Path:
+    return place.home / ".cursor" / "mcp.json"
+
+
+def _codex(place: Place) -> Path:
+    return place.named("CODEX_HOME", place.home / ".codex") / "config.toml"
+
+
+def _openclaw(place: Place) -> Path:
+    home = place.named("OPENCLAW_HOME", place.home)
+    folder = place.named("OPENCLAW_STATE_DIR", home / ".openclaw")
+    return place.named("OPENCLAW_CONFIG_PATH", folder / "openclaw.json")
+
+
+def _opencode(place: Place) -> Path:
+    folder = place.named("XDG_CONFIG_HOME", place.home / ".config") / "opencode"
+    with_comments = folder / "opencode.jsonc"
+    return place.named(
+        "OPENCODE_CONFIG", with_comments if with_comments.exists() else folder / "opencode.json"
+    )
+
+
+def _in_json(
+    path: Sequence[str], form: Callable[[Sequence[str]], Any]
+) -> Callable[[str, Sequence[str]], str]:
+    def edit(text: str, command: Sequence[str]) -> str:
+        return set_member(text, (*path, SERVER), {**_settings_there(text, path), **form(command)})
+
+    return edit
+
+
+def _settings_there(text: str, path: Sequence[str]) -> dict[str, Any]:
+    """What the owner has set for our server already (variables, time-outs): it stays."""
+    found: Any = read_members(text)
+    for name in (*path, SERVER):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _typed(command: Sequence[str]) -> dict[str, Any]:
+    return {"type": "stdio", **_untyped(command)}
+
+
+def _untyped(command: Sequence[str]) -> dict[str, Any]:
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def _edit_opencode(text: str, command: Sequence[str]) -> str:
+    """Version 2 keeps servers one level deeper; a file that already does so is written that way."""
+    form = {"type": "local", "command": list(command), "enabled": True}
+    known = read_members(text).get("mcp")
+    deeper = (
+        isinstance(known, dict) and isinstance(known.get("servers"), dict) and "type" not in known["servers"]
+    )
+    return _in_json(("mcp", "servers") if deeper else ("mcp",), lambda _: form)(text, command)
+
+
+def _edit_codex(text: str, command: Sequence[str]) -> str:
+    return set_table(text, ("mcp_servers", SERVER), {"command": command[0], "args": list(command[1:])})
+
+
+def _openclaw_line(command: Sequence[str]) -> str:
+    args = [part for arg in command[1:] for part in ("--arg", arg)]
+    return shlex.join(["openclaw", "mcp", "add", SERVER, "--command", command[0], *args])
+
+
+HOSTS: tuple[Host, ...] = (
+    Host(
+        "claude-code", "Claude Code", _claude_code, _in_json(("mcpServers",), _typed),
+        lambda command: shlex.join(["claude", "mcp", "add", "--scope", "user", SERVER, "--", *command]),
+        "new sessions have it; /mcp shows it",
+    ),
+    Host(
+        "claude-desktop", "Claude Desktop", _claude_desktop, _in_json(("mcpServers",), _untyped),
+        lambda _: "", "restart Claude Desktop",
+    ),
+    Host(
+        "cursor", "Cursor", _cursor, _in_json(("mcpServers",), _untyped), lambda _: "",
+        "switch it on in Cursor's settings, under MCP",
+    ),
+    Host(
+        "codex", "Codex", _codex, _edit_codex,
+        lambda command: shlex.join(["codex", "mcp", "add", SERVER, "--", *command]),
+        "new sessions have it; /mcp shows it",
+    ),
+    Host(
+        "openclaw", "OpenClaw", _openclaw, _in_json(("mcp", "servers"), _untyped), _openclaw_line,
+        "a running gateway takes it up by itself; openclaw mcp probe hindbrain tries it",
+    ),
+    Host(
+        "opencode", "OpenCode", _opencode, _edit_opencode, lambda _: "", "restart opencode",
+    ),
+)  # fmt: skip

@@ -1,0 +1,123 @@
+"""Keeps the index in step while the server runs, on a thread of its own with an `App` of its own.
+
+Owns the first index of a vault that has none, and how far it has come. Starts when the first answer has been
+given, so that a session's start does not wait for it. Another process that watches the vault already is fine.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.errors import Busy
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.index.follow import FollowEvent
+    from hindbrain.index.progress import Progress
+
+_ASK_AGAIN_S = 30.0  # until it is tried again to follow a vault that another process follows
+
+
+class Making(NamedTuple):
+    """The first index, under way. `total` is 0 while the vault is being looked through."""
+
+    done: int
+    total: int
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "the index is being made"
+        return f"the index is being made ({self.done:,} of {self.total:,} notes)"
+
+
+class _Stopped(Exception):
+    """The server ends; what is committed stays, and the next sync goes on from there."""
+
+
+class Keeper:
+    def __init__(self, open_app: Callable[[], App], say: Callable[[str], None]) -> None:
+        """`open_app` is called on the keeper's thread."""
+        self._open_app = open_app
+        self._say = say
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="hindbrain-keeper", daemon=True)
+        self._started = False
+        self._making: Making | None = None
+        self._text_done = threading.Event()
+
+    def start(self) -> None:
+        if not self._started:
+            self._started = True
+            self._thread.start()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        self._stop.set()
+        if self._started:
+            self._thread.join(timeout_s)
+
+    @property
+    def making(self) -> Making | None:
+        """How far the first index is; None when the text of all notes is in it."""
+        return self._making
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the first index; False when it is not made yet."""
+        return self._making is None or self._text_done.wait(timeout_s)
+
+    def expect_first_index(self) -> None:
+        """The vault has no index yet: whoever searches before the thread has begun shall know."""
+        if self._making is None and not self._text_done.is_set():
+            self._making = Making(0, 0)
+
+    def _run(self) -> None:
+        app = None
+        try:
+            app = self._open_app()
+            self._make_first_index(app)
+            self._follow(app)
+        except _Stopped:
+            pass
+        except Exception as error:  # noqa: BLE001  the tools go on without it, and say how fresh the index is
+            self._say(f"the index is not kept up to date: {type(error).__name__}: {error}")
+        finally:
+            self._finished()
+            if app is not None:
+                app.close()
+
+    def _make_first_index(self, app: App) -> None:
+        if app.index_path.exists():
+            self._finished()
+            return
+        self._making = Making(0, 0)
+        while not self._stop.is_set():
+            try:
+                report = app.sync(self._progress, vectors=False)
+            except Busy:  # another process makes it
+                self._stop.wait(1.0)
+                continue
+            self._say(f"{report.indexed} notes indexed")
+            break
+        self._finished()
+
+    def _progress(self, progress: Progress) -> None:
+        if self._stop.is_set():
+            raise _Stopped
+        if progress.phase == "text":
+            self._making = Making(progress.done, progress.total)
+
+    def _finished(self) -> None:
+        self._making = None
+        self._text_done.set()
+
+    def _follow(self, app: App) -> None:
+        while not self._stop.is_set():
+            try:
+                app.follow(self._stop, self._tell)
+            except Busy:
+                self._stop.wait(_ASK_AGAIN_S)
+
+    def _tell(self, event: FollowEvent) -> None:
+        if event.kind in ("error", "frozen"):
+            self._say(f"{event.message}  ({event.code or event.kind})")

@@ -1,0 +1,77 @@
+"""The secret that clients of the HTTP server must know: made once, kept where only its owner can read it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from hindbrain.base.errors import ConfigError
+
+TOKEN_FILE = "mcp-token"
+_LEAST = 20  # characters; ours have 43
+_MOST_BYTES = 4096
+
+
+def read_or_make_token(file: Path) -> str:
+    """The token in `file`; a new one when the file is not there."""
+    try:
+        return read_token(file)
+    except FileNotFoundError:
+        return _make(file)
+
+
+def read_token(file: Path) -> str:
+    """Raises FileNotFoundError, or ConfigError when the file is not fit to hold a secret."""
+    try:
+        with open(file, "rb") as source:
+            mode = os.fstat(source.fileno()).st_mode
+            data = source.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ConfigError(f"the token file {str(file)!r} can't be read: {error.strerror}") from error
+    if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
+        raise ConfigError(
+            f"the token file {str(file)!r} can be read by others; make it yours alone: chmod 600 {file}"
+        )
+    token = data.decode("latin-1").strip()
+    if len(token) < _LEAST or len(data) > _MOST_BYTES or not (token.isascii() and token.isprintable()):
+        raise ConfigError(
+            f"the token file {str(file)!r} holds no usable token: one line of at least {_LEAST} plain "
+            "characters; delete it to have a new one made"
+        )
+    if " " in token:
+        raise ConfigError(f"the token in {str(file)!r} has a space in it; a bearer token has none")
+    return token
+
+
+def _make(file: Path) -> str:
+    """Two servers that start at once agree on one token: it appears under its name whole, or not at all."""
+    token = secrets.token_urlsafe(32)
+    temp = file.with_name(f"{file.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(fd, "w", encoding="ascii") as target:
+            target.write(token + "\n")
+            target.flush()
+            os.fsync(target.fileno())
+        try:
+            _place(temp, file)
+        except FileExistsError:
+            return read_token(file)
+    except OSError as error:
+        raise ConfigError(f"the token file {str(file)!r} can't be made: {error.strerror}") from error
+    finally:
+        temp.unlink(missing_ok=True)
+    return token
+
+
+def _place(temp: Path, file: Path) -> None:
+    """Give the name only when nobody has it. On Windows a rename does just that."""
+    if os.name == "nt":
+        temp.rename(file)
+    else:
+        os.link(temp, file)

@@ -1,0 +1,89 @@
+"""What the verbs of the memory answer with. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from hindbrain.memory.item import MemoryItem
+
+if TYPE_CHECKING:
+    from hindbrain.search.hit import Hit
+
+# new, related: a line of its own; merge: an existing line says it now; supersede: an older line was struck
+# through; queued: durable, and in its note soon; held: waits in the inbox for a person; dropped: nothing new.
+Action: TypeAlias = Literal["new", "related", "merge", "supersede", "queued", "held", "dropped"]
+
+
+class Remembered(NamedTuple):
+    """What became of a memory."""
+
+    id: str  # under which it is found; of a merge that of the line that was there; "p-..." while it is held
+    action: Action
+    text: str  # as it is stored, secrets removed
+    category: str = "fact"
+    source: str = "agent"
+    path: str = ""  # vault-relative; "" while it waits in the queue
+    citation: str = ""  # a wikilink that opens it; "" while it waits in the queue
+    other: MemoryItem | None = None  # what it was merged into, is related to, or replaced
+    removed: tuple[str, ...] = ()  # kinds of secret that were taken out
+    reasons: tuple[str, ...] = ()  # why it is held or was dropped
+
+
+class RecalledMemory(NamedTuple):
+    """A memory that answers a topic."""
+
+    item: MemoryItem
+    pending: bool = False  # acknowledged and still on its way into its note
+    confidence: float = 0.0  # 0..1, as a search hit's; 0 when it was found by its words alone
+    successor_gone: bool = False  # what replaced it was taken away since
+
+
+class Recalled(NamedTuple):
+    """What is known on a topic. Empty: nothing was found; `notices` say what could not be looked at."""
+
+    topic: str
+    memories: tuple[RecalledMemory, ...]  # best first
+    passages: tuple[Hit, ...]  # of other notes
+    notices: tuple[str, ...] = ()
+
+
+class Forgotten(NamedTuple):
+    """A memory that was removed; `undo` with the revision brings it back."""
+
+    id: str
+    text: str
+    path: str
+    revision_id: str  # "" when it had not reached its note yet
+
+
+class Settled(NamedTuple):
+    """What a settling did."""
+
+    applied: tuple[Remembered, ...] = ()
+    accepted: tuple[str, ...] = ()  # texts that a person ticked in the inbox
+    refused: int = 0  # in the inbox, by a person
+    deleted: tuple[str, ...] = ()  # ids of memories that a person took out of a note
+    indexed: int = 0  # notes that were brought into the index
+    problems: tuple[str, ...] = ()  # what could not be done, and stays to be done
+
+
+class MemoryStatus(NamedTuple):
+    """How the memory of a vault stands."""
+
+    layout: str
+    folder: str  # of the agent's notes; "" for the whole vault
+    counts: Mapping[str, int]  # memories that hold, by category
+    superseded: int
+    pending: int  # in the write queue
+    unreadable: int  # damaged lines of the queue
+    inbox: int  # proposals that wait for a person
+    notes: int  # in the index
+    synced_at: float  # seconds since the epoch; 0: never
+    index: str  # type: ignore[assignment]  # hides tuple.index; "ready", or the code of what is wrong with it
+    embedder: str  # "" when the search goes by words alone
+    problems: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())

@@ -1,0 +1,216 @@
+"""The parts that the memory of a vault is made of, and what they need from the application.
+
+Each part is made at its first use, so that a recall pays for no inbox and a start for nothing. Owns who is
+given to whom; what is done with the parts is in `service`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.clock import Clock
+from hindbrain.memory.item import MemoryItem, trust_of
+from hindbrain.memory.notebook import Notebook
+from hindbrain.memory.queue import WriteQueue
+from hindbrain.memory.storing import Storage, WriteSettings
+
+if TYPE_CHECKING:
+    from hindbrain.index.sync import SyncReport
+    from hindbrain.memory.applying import Applier
+    from hindbrain.memory.book import MemoryBook
+    from hindbrain.memory.conflict import ConflictJudge
+    from hindbrain.memory.daily import Daily
+    from hindbrain.memory.inbox import Inbox
+    from hindbrain.memory.ledger import Ledger
+    from hindbrain.memory.link_names import NameTable, NoteName
+    from hindbrain.memory.merged_ids import MergedIds
+    from hindbrain.memory.policy import Policy
+    from hindbrain.memory.provenance import Heard
+    from hindbrain.memory.tasks import Tasks
+    from hindbrain.memory.tombstones import Tombstones
+    from hindbrain.models.embedder import Embedder
+    from hindbrain.search.hit import SearchResult
+    from hindbrain.search.query import SearchQuery
+    from hindbrain.vault.layout import Layout
+    from hindbrain.vault.path_rules import NotePath
+    from hindbrain.vault.write import VaultWriter
+
+_AGENT = trust_of("agent")
+_NAMES_S = 60.0  # for which the names of notes are believed: making their table takes a while
+
+
+class IndexStanding(NamedTuple):
+    """What can be said of the search index."""
+
+    state: str  # ready, or the code of what is wrong with it
+    notes: int = 0
+    synced_at: float = 0.0  # seconds since the epoch; 0: never
+    embedder: str = ""
+
+
+class Surroundings(NamedTuple):
+    """What the memory needs from the application; each is called at first need."""
+
+    writer: Callable[[], VaultWriter]
+    embedder: Callable[[], Embedder | None]
+    search: Callable[[SearchQuery], SearchResult]
+    take_in: Callable[[Iterable[NotePath]], SyncReport]  # into an index that is there
+    record_access: Callable[[str, str], None]  # a note's path, and the query that led there
+    repeated: Callable[[str], list[tuple[str, str]]]  # (path, passage) of notes that say a text, too
+    index_standing: Callable[[], IndexStanding]
+    note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
+    index_path: Path
+
+
+class MemoryParts:
+    """For one thread."""
+
+    def __init__(
+        self,
+        root: Path,
+        state: Path,
+        clock: Clock,
+        around: Surroundings,
+        settings: WriteSettings | None = None,
+    ) -> None:
+        self.root = root
+        self.state = state
+        self.clock = clock
+        self.settings = settings or WriteSettings()
+        self._around = around
+        self._names: NameTable | None = None  # of notes that a memory may mention
+        self._names_at = 0.0  # seconds since the epoch
+
+    def today(self) -> str:
+        from datetime import datetime
+
+        return datetime.fromtimestamp(self.clock.now()).date().isoformat()  # the owner's day, not London's
+
+    @cached_property
+    def layout(self) -> Layout:
+        from hindbrain.vault.layout import load_layout
+
+        return load_layout(self.root)
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        return Notebook(self.root, self._around.writer)
+
+    @cached_property
+    def queue(self) -> WriteQueue:
+        return WriteQueue(self.state)
+
+    @cached_property
+    def _merged(self) -> MergedIds:
+        from hindbrain.memory.merged_ids import MergedIds
+
+        return MergedIds(self.state)
+
+    @cached_property
+    def _storage(self) -> Storage:
+        return Storage(
+            self.queue, self.book, self._applier, self._merged, lambda: self.judge, self.layout, self.clock,
+            self.settings, self.today,
+        )  # fmt: skip
+
+    @cached_property
+    def book(self) -> MemoryBook:
+        from hindbrain.memory.book import MemoryBook
+
+        return MemoryBook(self.notebook, self.layout, self.root)
+
+    @cached_property
+    def _applier(self) -> Applier:
+        from hindbrain.memory.applying import Applier
+
+        return Applier(self.notebook, self.layout, self.book.category_of, self._link)
+
+    def _link(self, text: str, own: str) -> str:
+        """With the notes that a text mentions linked, as far as the index knows them."""
+        from hindbrain.memory.link_names import NameTable, link_known
+
+        now = self.clock.now()
+        if self._names is None or not 0 <= now - self._names_at < _NAMES_S:
+            names = [name for name in self._around.note_names() if self._is_target(name.path)]
+            self._names, self._names_at = NameTable(names), now
+        return link_known(text, self._names, own=own)
+
+    def _is_target(self, path: str) -> bool:
+        """Of the agent's own notes only people and projects: "task" is no mention of the tasks."""
+        folder = self.layout.folder
+        if self.layout.role_of(path) in ("contacts", "projects"):
+            return True
+        return not path.startswith(f"{folder}/") if folder else not self.layout.role_of(path)
+
+    @cached_property
+    def judge(self) -> ConflictJudge:
+        from hindbrain.memory.conflict import ConflictJudge
+
+        return ConflictJudge(self._around.embedder)
+
+    @cached_property
+    def tombstones(self) -> Tombstones:
+        from hindbrain.memory.tombstones import Tombstones
+
+        return Tombstones(self.root, self._around.writer, self.clock)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        from hindbrain.memory.ledger import Ledger
+
+        return Ledger(self.root, self._around.writer, self.tombstones, self.clock)
+
+    @cached_property
+    def policy(self) -> Policy:
+        from hindbrain.memory.policy import Policy
+
+        return Policy(self.tombstones, self._heard)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        from hindbrain.memory.inbox import Inbox
+
+        return Inbox(
+            self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
+            self.clock, self._store_approved,
+        )  # fmt: skip
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        from hindbrain.memory.tasks import Tasks
+
+        return Tasks(self.notebook, self.layout, self.clock)
+
+    @cached_property
+    def daily(self) -> Daily:
+        from hindbrain.memory.daily import Daily
+
+        return Daily(self.notebook, self.layout, self.clock)
+
+    def _heard(self, text: str) -> Iterable[Heard]:
+        """What the vault holds that `text` may repeat, as far as it is trusted less than an agent."""
+        from hindbrain.memory.provenance import Heard, source_of_note
+        from hindbrain.vault.frontmatter import read_frontmatter
+
+        waiting = [one for one in self.queue.pending() if trust_of(one.source) > _AGENT]
+        found = [Heard(one.text, one.source) for one in self.book.doubtful(text)]
+        found += [Heard(one.text, one.source) for one in waiting]
+        found += self.inbox.heard(text)
+        for path, passage in self._around.repeated(text):
+            page = self.notebook.find(path)
+            if page is not None:
+                properties = read_frontmatter(page.text.split("\n")).properties
+                found.append(Heard(passage, source_of_note(path, properties)))
+        return [heard for heard in found if trust_of(heard.source) > _AGENT]
+
+    def _store_approved(self, item: MemoryItem, approved: str) -> None:
+        """What a person ticked in the inbox: exactly these words, beside whatever is there."""
+        from hindbrain.memory.note_edit import Add
+
+        path = self.layout.path("memory", category=item.category)
+        add = Add(item._replace(path=path), exactly=True, fields=(("approved", approved),))
+        self._applier.edit(path, [add], self.today())
+        self.ledger.note_stored([add.item])

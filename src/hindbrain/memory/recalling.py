@@ -1,0 +1,146 @@
+"""What is known on a topic: memories first, then passages of other notes, in one answer.
+
+Asks the search for both; memories are also looked through in their notes, so that what the index has not
+seen yet is found, and something is answered without an index. "Nothing found" and "could not look" differ:
+what could not be asked is in `notices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
+from hindbrain.memory.answers import Recalled, RecalledMemory
+from hindbrain.memory.word_index import words_of
+
+if TYPE_CHECKING:
+    from hindbrain.memory.item import MemoryItem
+    from hindbrain.memory.service import Memory
+    from hindbrain.search.hit import Hit, SearchResult
+
+_MOST = 50
+_PASSAGES = 4  # of other notes
+_LEAST_LIKELY = 0.02  # confidence: one in fifty is what was sought
+_WORTH_A_PASSAGE = 0.1  # beside memories that answer, other notes are shown only where they may well answer
+
+
+def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
+    if not topic.strip():
+        raise UsageError("the topic is empty; say what you want to know about")
+    if not 1 <= k <= _MOST:
+        raise UsageError(f"k is {k}; ask for 1 to {_MOST}")
+    pending = memory.pending_items()  # before the notes: what is on its way is seen twice, not missed
+    items = memory.book.items()
+    notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
+    places = {item.path for item in items}
+    by_search, passages = _searched(memory, topic, k, items, places, notices)
+    found = _joined(memory, topic, k, by_search, pending, {item.id for item in items})
+    found = _with_fate(found, {one.id for one in (*items, *pending)}, sure=not memory.book.problems)
+    if found:
+        passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
+    for path in dict.fromkeys(one.item.path for one in found if one.item.path):
+        memory.count_access(path, topic)
+    return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
+
+
+def _searched(
+    memory: Memory,
+    topic: str,
+    k: int,
+    items: Sequence[MemoryItem],
+    places: set[str],
+    notices: list[str],
+) -> tuple[list[RecalledMemory], list[Hit]]:
+    """What the index finds: memories, and passages of other notes."""
+    from hindbrain.search.query import Filters, SearchQuery
+
+    try:
+        hits: list[Hit] = []
+        for place in _memory_places(memory):
+            result = memory.search(SearchQuery(topic, k=k, filters=Filters(folder=place)))
+            hits += [hit for hit in result.hits if hit.path in places]
+        rest: SearchResult = memory.search(SearchQuery(topic, k=k + _PASSAGES))
+        notices += rest.notices
+    except IndexMissing:
+        notices.append("the index is not made yet: memories were looked through, other notes were not")
+        return [], []
+    except HindbrainError as error:
+        notices.append(f"the index could not be asked ({error.code}): other notes were not looked at")
+        return [], []
+    hits.sort(key=lambda hit: -hit.confidence)
+    # What waits in the inbox is nobody's word yet: it is shown to its owner, not to whoever recalls.
+    hidden = {*places, memory.inbox.path}
+    passages = [hit for hit in rest.hits if hit.path not in hidden and _says_something(hit)]
+    return _as_memories([hit for hit in hits if _says_something(hit)], items), passages[:_PASSAGES]
+
+
+def _says_something(hit: Hit) -> bool:
+    """A search answers with whatever is nearest; without a word in common and unlikely, it is no answer."""
+    return bool(hit.terms) or hit.confidence >= _LEAST_LIKELY
+
+
+def _memory_places(memory: Memory) -> list[str]:
+    """The folders and notes that hold memories, as filters."""
+    layout = memory.layout
+    roles = {"memory", *layout.categories.values()}
+    return sorted({layout.path(role) if layout.is_single(role) else layout.folder_of(role) for role in roles})
+
+
+def _as_memories(hits: Sequence[Hit], items: Sequence[MemoryItem]) -> list[RecalledMemory]:
+    """The memories that stand in the passages. An index that is a little behind has other line numbers."""
+    by_path: dict[str, list[MemoryItem]] = {}
+    for item in items:
+        by_path.setdefault(item.path, []).append(item)
+    found: dict[tuple[str, int], RecalledMemory] = {}
+    for hit in hits:
+        said = words_of(hit.text)
+        near = [item for item in by_path.get(hit.path, ()) if hit.first_line <= item.line <= hit.last_line]
+        if not near or not all(words_of(item.text) <= said for item in near):
+            near = [item for item in by_path.get(hit.path, ()) if item.text in hit.text]
+        for item in near:
+            found.setdefault((item.path, item.line), RecalledMemory(item, confidence=hit.confidence))
+    return list(found.values())
+
+
+def _joined(
+    memory: Memory,
+    topic: str,
+    k: int,
+    by_search: Sequence[RecalledMemory],
+    pending: Sequence[MemoryItem],
+    stored: set[str],
+) -> list[RecalledMemory]:
+    """Those that the search found, those that share words with the topic, and those on their way."""
+    from hindbrain.memory.word_index import WordIndex, nearest
+
+    asked = _telling_words(topic)
+    on_their_way = [
+        RecalledMemory(item, pending=True)
+        for item in nearest(topic, [WordIndex(item for item in pending if item.id not in stored)], k)
+        if asked & words_of(item.text)
+    ]
+    by_words = [
+        RecalledMemory(item) for item in memory.book.candidates(topic, 2 * k) if asked & words_of(item.text)
+    ]
+    every: dict[tuple[str, int, str], RecalledMemory] = {}
+    for found in (*on_their_way, *by_search, *by_words):
+        every.setdefault((found.item.path, found.item.line, found.item.id), found)
+    holding = [found for found in every.values() if not found.item.superseded]
+    return (holding or list(every.values()))[:k]
+
+
+def _with_fate(found: Sequence[RecalledMemory], there: set[str], *, sure: bool) -> list[RecalledMemory]:
+    """With those marked whose successor was taken away since. `sure`: every note of memories was read."""
+    return [
+        one._replace(successor_gone=sure and len(by) > 1 and by not in there)
+        for one in found
+        for by in (one.item.superseded,)
+    ]
+
+
+def _telling_words(topic: str) -> frozenset[str]:
+    from hindbrain.search.terms import STOP_WORDS
+
+    words = words_of(topic)
+    return frozenset(word for word in words if word not in STOP_WORDS) or words

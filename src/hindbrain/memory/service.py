@@ -1,0 +1,289 @@
+"""The memory of one vault: remember, recall, update, forget; and what must be done in between.
+
+Keeps the order: policy first, then the queue or the note, then the index. What belongs to a part (how a line
+reads, who is trusted, what waits) is the part's business, and who is wired to whom is in `parts`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
+from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
+from hindbrain.memory.item import CATEGORIES, DEFAULT_IMPORTANCE, MemoryItem, new_id
+from hindbrain.memory.item_text import fold
+from hindbrain.memory.parts import IndexStanding, MemoryParts, Surroundings
+from hindbrain.memory.queue import Waiting
+from hindbrain.memory.storing import FLUSH_WAIT_S, STRATEGIES, Flushed, WriteSettings
+
+if TYPE_CHECKING:
+    from hindbrain.memory.policy import Verdict
+    from hindbrain.search.hit import SearchResult
+    from hindbrain.search.query import SearchQuery
+
+_MOST_SEEN = 1_000
+_LOOK_S = 1.0  # between two looks for lines that a person deleted, while an agent stores one after another
+
+
+class Memory(MemoryParts):
+    def __init__(
+        self,
+        root: Path,
+        state: Path,
+        clock: Clock,
+        around: Surroundings,
+        settings: WriteSettings | None = None,
+    ) -> None:
+        super().__init__(root, state, clock, around, settings)
+        self._seen: list[tuple[str, str]] = []  # notes that recalls showed, and the topic
+        self._looked_at = -_LOOK_S
+        self._noticed = -1  # the version of the book that was last compared with the ledger
+
+    # The verbs
+
+    def remember(
+        self,
+        text: str,
+        *,
+        category: str = "fact",
+        importance: float = DEFAULT_IMPORTANCE,
+        source: str = "agent",
+        tags: Sequence[str] = (),
+        strategy: str = "auto",
+    ) -> Remembered:
+        """Store one fact; durable when this returns.
+
+        Raises UsageError, and Refused when policy or the owner does not want it.
+        """
+        checked = _checked(text, category, importance, tags, strategy)
+        if source != "user":  # who deletes a line by hand does not want an agent to bring it back at once
+            self._look_for_deleted()
+        verdict = self.policy.judge(checked, source=source)
+        if verdict.action == "refuse":
+            raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
+        if verdict.action == "hold":
+            return self._hold(verdict, category, importance, tuple(tags))
+        waiting = Waiting(
+            new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
+            clean_tags(tags), self.today(), self.settings.strategy(strategy, importance),
+        )  # fmt: skip
+        answer, flushed = self._storage.store(waiting)
+        self._after_writing(flushed)
+        return answer._replace(removed=verdict.removed)
+
+    def recall(self, topic: str, *, k: int = 8) -> Recalled:
+        """What is known on a topic: memories first, then passages of other notes."""
+        from hindbrain.memory.recalling import recall
+
+        return recall(self, topic, k=k)
+
+    def update(
+        self,
+        memory_id: str,
+        *,
+        text: str | None = None,
+        importance: float | None = None,
+        source: str = "agent",
+    ) -> MemoryItem:
+        """Correct a memory; other words have at most the trust of `source`, who gives them.
+
+        Raises NotFound, UsageError, and Refused when policy does not want the words.
+        """
+        if text is None and importance is None:
+            raise UsageError("nothing to change: give a new text or importance")
+        from hindbrain.memory.note_edit import Reword
+        from hindbrain.memory.provenance import lowest
+
+        item = self._find_stored(memory_id)
+        if importance is not None:
+            check_importance(importance)
+        trust = item.source
+        if text is not None:
+            trust = lowest((item.source, source))
+            text, judged = self._allowed(text, trust)
+            trust = lowest((item.source, judged))
+        self._applier.edit(item.path, [Reword(item, text, importance, trust)], self.today())
+        after = self.book.find(item.id)
+        self.ledger.note_stored([after])
+        return after
+
+    def forget(self, memory_id: str) -> Forgotten:
+        """Remove a memory and the lines below it, and do not learn it again. `undo` brings it back."""
+        from hindbrain.memory.note_edit import Remove
+
+        item = self._find_stored(memory_id)
+        written, _ = self._applier.edit_note(item.path, [Remove(item)], self.today())
+        self.tombstones.add(item.text, why="forgotten")
+        self.ledger.note_gone([item.id])
+        return Forgotten(item.id, item.text, item.path, written.revision_id if written else "")
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Search the whole vault, with what was written here included."""
+        self._take_in_touched()
+        return self._around.search(query)
+
+    def status(self) -> MemoryStatus:
+        from hindbrain.memory.standing import standing
+
+        return standing(self)
+
+    def settle(self, *, idle: bool = False) -> Settled:
+        """Do what is due: the queue, the inbox, what a person deleted, the index.
+
+        `idle`: write also what could wait. Fails for no single part: what could not be done is in `problems`
+        and stays to be done.
+        """
+        from hindbrain.memory.settling import settle
+
+        return settle(self, idle=idle)
+
+    def close(self) -> None:
+        """Nothing is lost without it: what waits is durable."""
+        self._take_in_touched()
+        with contextlib.suppress(HindbrainError):
+            self.record_accesses()
+
+    # What the verbs are made of
+
+    def index_standing(self) -> IndexStanding:
+        return self._around.index_standing()
+
+    def count_access(self, path: str, query: str) -> None:
+        """Note that a recall showed this note; it is written down later, so that no answer waits for it."""
+        if (path, query) not in self._seen and len(self._seen) < _MOST_SEEN:
+            self._seen.append((path, query))
+
+    def record_accesses(self) -> int:
+        """Write down what recalls have shown; returns how many."""
+        seen, self._seen = self._seen, []
+        for path, query in seen:
+            self._around.record_access(path, query)
+        return len(seen)
+
+    def pending_items(self) -> list[MemoryItem]:
+        """What is acknowledged and on its way into notes."""
+        return [
+            MemoryItem(w.id, w.text, w.category, w.importance, w.source, w.created, w.tags)
+            for w in self.queue.pending()
+        ]
+
+    def _hold(self, verdict: Verdict, category: str, importance: float, tags: tuple[str, ...]) -> Remembered:
+        from hindbrain.memory.inbox import Proposal
+
+        text = fold(verdict.text)
+        proposal = Proposal(
+            "", text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
+            self.today(),
+        )  # fmt: skip
+        held = self.inbox.hold(proposal)
+        return Remembered(
+            held, "held", text, category, verdict.source, removed=verdict.removed, reasons=verdict.reasons
+        )
+
+    def flush(self, *, timeout_s: float) -> Flushed:
+        """Bring everything that waits into notes. Raises Busy when another process is at it."""
+        flushed = self._storage.flush(timeout_s=timeout_s)
+        self._after_writing(flushed)
+        return flushed
+
+    def is_due(self) -> bool:
+        """Does something wait that should be written now?"""
+        return self._storage.is_due(self.queue.pending())
+
+    def _allowed(self, text: str, source: str) -> tuple[str, str]:
+        """New words for a memory, and whose they are; what a person would have to see first is refused."""
+        verdict = self.policy.judge(check_text(text), source=source)
+        if verdict.action != "accept":
+            raise Refused(f"the memory was not changed: {'; '.join(verdict.reasons)}")
+        return fold(verdict.text), verdict.source
+
+    def _find_stored(self, memory_id: str) -> MemoryItem:
+        """The memory in its note; one that waits is brought there first."""
+        wanted = memory_id.strip().rpartition("^")[2].rstrip("]")
+        if any(waiting.id == wanted for waiting in self.queue.pending()):
+            self.flush(timeout_s=FLUSH_WAIT_S)
+        try:
+            return self.book.find(wanted)
+        except NotFound:
+            kept = self._merged.get(wanted)
+            if not kept:
+                raise
+            return self.book.find(kept)
+
+    def _after_writing(self, flushed: Flushed) -> None:
+        """Let the ledger know. The index hears of it with the next search or settling, or at the end."""
+        stored = {entry.answer.id for entry in flushed.applied if entry.answer.path}
+        if stored:
+            with contextlib.suppress(HindbrainError):
+                self.ledger.note_stored([item for item in self.book.items() if item.id in stored])
+
+    def take_in_touched(self) -> int:
+        """Bring what was written here into the index, where there is one; returns how many notes."""
+        touched = tuple(self.notebook.touched)
+        if not touched or not self._around.index_path.exists():
+            return 0
+        self._around.take_in(touched)
+        self.notebook.touched.difference_update(touched)
+        return len(touched)
+
+    def _take_in_touched(self) -> None:
+        """As `take_in_touched`. Its failure never fails a write: the next sync finds the notes."""
+        with contextlib.suppress(HindbrainError):
+            self.take_in_touched()
+
+    def _look_for_deleted(self) -> None:
+        """As `notice_deleted`, now and then."""
+        now = self.clock.now()
+        if not 0 <= now - self._looked_at < _LOOK_S:
+            self._looked_at = now
+            with contextlib.suppress(HindbrainError):
+                self.notice_deleted()
+
+    def notice_deleted(self) -> list[str]:
+        """Ids of memories that a person took out of a note; they are not learned again."""
+        items = self.book.items()
+        if self._noticed == self.book.version:
+            return []
+        complete = not self.book.problems
+        deleted = self.ledger.notice(items, self.book.readable_paths(), complete=complete)
+        self._noticed = self.book.version
+        return deleted
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as Obsidian reads them: without "#", blanks as "-"."""
+    import re
+
+    cleaned = (re.sub(r"[^\w/\-]+", "-", tag.strip().lstrip("#")).strip("-/") for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in cleaned if tag and not tag.isdecimal()))
+
+
+def _checked(text: str, category: str, importance: float, tags: Sequence[str], strategy: str) -> str:
+    if category not in CATEGORIES:
+        raise UsageError(f"no category {category!r}; choose one of: {', '.join(CATEGORIES)}")
+    if strategy not in STRATEGIES:
+        raise UsageError(f"no strategy {strategy!r}; choose one of: {', '.join(STRATEGIES)}")
+    check_importance(importance)
+    for tag in tags:
+        check_text(tag)
+    return check_text(text)
+
+
+def check_text(text: str) -> str:
+    """`text`, if it can be stored."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError("the text holds half a character (a lone surrogate); send valid Unicode") from error
+    if not fold(text):
+        raise UsageError("the text is empty; give one fact, as a sentence")
+    return text
+
+
+def check_importance(importance: float) -> None:
+    if not 0.0 <= importance <= 1.0:
+        raise UsageError(f"importance is {importance!r}; give a number from 0 to 1")

@@ -1,0 +1,140 @@
+"""Notes as answers: text that a model can work with at once, and the same as data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hindbrain.memory.tool import ToolResult, short_hash
+from hindbrain.vault.note_parts import end_of
+
+if TYPE_CHECKING:
+    from hindbrain.memory.note_place import Listing
+    from hindbrain.memory.vault_verbs import Changed, Reading
+
+MOST_CHARS = 8_000  # of one answer
+_MOST_ENTRIES = 200  # of a folder
+
+
+def link_to(path: str, heading: str = "") -> str:
+    """A wikilink that opens the note, at the heading where a link can hold its name."""
+    last = heading.rpartition("#")[2].strip()
+    usable = last and not any(sign in last for sign in "|^[]%")
+    return f"[[{path.removesuffix('.md')}#{last}]]" if usable else f"[[{path.removesuffix('.md')}]]"
+
+
+def span(first: int, last: int) -> str:
+    return f"lines {first}-{last}" if last > first else f"line {first}"
+
+
+def reading_answer(reading: Reading) -> ToolResult:
+    """The lines, as many as an answer holds; then where they stand, and last the hash of the whole note."""
+    text, last = _shortened(reading)
+    path, total = reading.page.path, end_of(reading.note)
+    place = f"… lines {reading.first}-{last} of {total}, {path}"
+    data: dict[str, Any] = {
+        "path": path,
+        "hash": short_hash(reading.page.hash),
+        "first_line": reading.first,
+        "last_line": last,
+        "lines": total,
+        "text": text,
+    }
+    if last < reading.last:
+        place += f"; ask with line_start={last + 1}"
+        data["next_line"] = last + 1
+    notes = [f"({problem.message})" for problem in reading.problems]
+    if notes:
+        data["problems"] = [problem.code for problem in reading.problems]
+    return ToolResult("\n".join([text, *notes, place, f"hash: {short_hash(reading.page.hash)}"]), data)
+
+
+def lines_answer(reading: Reading) -> ToolResult:
+    """As OpenClaw's memory_get tells it."""
+    text, last = _shortened(reading)
+    data: dict[str, Any] = {
+        "status": "ok",
+        "text": text,
+        "path": reading.page.path,
+        "from": reading.first,
+        "lines": last - reading.first + 1,
+    }
+    more = ""
+    if last < reading.last:
+        data |= {"truncated": True, "nextFrom": last + 1}
+        more = f"; ask with from={last + 1}"
+    place = f"… lines {reading.first}-{last} of {end_of(reading.note)}, {reading.page.path}{more}"
+    return ToolResult(f"{text}\n{place}", data)
+
+
+def missing_answer(path: str, why: str) -> ToolResult:
+    """As OpenClaw's memory_get tells that there is no such note."""
+    return ToolResult(f"not found: {why}", {"status": "not_found", "text": "", "path": path})
+
+
+def _shortened(reading: Reading) -> tuple[str, int]:
+    """Whole lines that fit, at least one, and the number of the last; a line too long for itself is cut."""
+    used, count = 0, 0
+    for line in reading.lines:
+        used += len(line) + 1
+        if count and used > MOST_CHARS:
+            break
+        count += 1
+    text = "\n".join(reading.lines[:count])
+    if len(text) > MOST_CHARS:
+        text = f"{text[:MOST_CHARS]}… ({len(text) - MOST_CHARS:,} more characters in line {reading.first})"
+    return text, reading.first + max(count, 1) - 1
+
+
+def change_answer(changed: Changed) -> ToolResult:
+    said = {
+        "created": "Created",
+        "replaced": "Replaced",
+        "appended": "Appended to",
+        "unchanged": "Nothing to change in",
+    }[changed.did]
+    lines = [f"{said} {link_to(changed.path, changed.heading)}."]
+    if changed.merged:
+        lines.append("Somebody changed other lines meanwhile: both changes are in the note.")
+    if changed.removed:
+        lines.append(f"Not stored, since notes keep no secrets: {', '.join(changed.removed)}.")
+    lines.append(f"hash: {short_hash(changed.hash)}")
+    data = {
+        "path": changed.path,
+        "did": changed.did,
+        "hash": short_hash(changed.hash),
+        "merged": changed.merged,
+        "removed": list(changed.removed),
+    }
+    return ToolResult("\n".join(lines), data)
+
+
+def listing_answer(listing: Listing) -> ToolResult:
+    """Folders first, then notes with the day of their last change."""
+    notes = [(name, _day(changed)) for name, changed in listing.notes]
+    rows = [f"{name}/" for name in listing.folders] + [f"{name}  {day}" for name, day in notes]
+    where = f"{listing.path}/" if listing.path else "the vault"
+    more = len(rows) - _MOST_ENTRIES
+    lines = [
+        f"{where}: {_count(len(listing.folders), 'folder')}, {_count(len(notes), 'note')}",
+        *rows[:_MOST_ENTRIES],
+    ]
+    if more > 0:
+        lines.append(f"… {more} more; vault_search finds notes by what they say")
+    if listing.others:
+        lines.append(f"({_count(listing.others, 'file')} that are no notes)")
+    data = {
+        "directory": listing.path,
+        "folders": list(listing.folders)[:_MOST_ENTRIES],
+        "notes": [{"name": name, "changed": day} for name, day in notes[:_MOST_ENTRIES]],
+        "left_out": max(more, 0),
+    }
+    return ToolResult("\n".join(lines), data)
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).date().isoformat()  # the owner's day, in local time
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,66 @@
+"""`remember` and `recall`: single facts, in and out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hindbrain.memory.category import CATEGORIES
+from hindbrain.memory.tool import Arguments, Param, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from hindbrain.memory.service import Memory
+
+# What an agent may say of its own words: never "user", since nothing of what it passes on is proof of that.
+CLAIMS = ("agent", "tool", "web")
+_DEFAULT_HITS = 8
+_MOST_HITS = 50
+
+
+def _remember(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.tools.memory_answers import remembered_answer
+
+    return remembered_answer(
+        memory.remember(
+            args["fact"],
+            category=args.get("category", "fact"),
+            importance=args.get("importance", 0.5),
+            source=args.get("source", "agent"),
+            tags=args.get("tags", ()),
+        )
+    )
+
+
+def _recall(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.tools.memory_answers import recalled_answer
+    from hindbrain.memory.tools.memory_search import without_inbox
+
+    found = memory.recall(args["topic"], k=args.get("limit", _DEFAULT_HITS))
+    return recalled_answer(found._replace(passages=without_inbox(memory.layout, found.passages)))
+
+
+RECALL_TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "recall",
+        "Find what is known on a topic: memories and notes. Use before answering about the user, "
+        "people, projects, past work or decisions.",
+        (
+            Param("topic", "string", "", required=True),
+            Param("limit", "integer", "Default 8", minimum=1, maximum=_MOST_HITS),
+        ),
+        "read",
+        _recall,
+    ),
+    Tool(
+        "remember",
+        "Store one fact for later sessions, as a sentence that stands alone. Never secrets.",
+        (
+            Param("fact", "string", "", required=True),
+            Param("category", "string", "Default fact", choices=CATEGORIES),
+            Param("importance", "number", "Default 0.5", minimum=0, maximum=1),
+            Param("tags", "array", ""),
+            Param("source", "string", "Whose words: yours, a tool's, or the web's", choices=CLAIMS),
+        ),
+        "add",
+        _remember,
+    ),
+)

@@ -1,0 +1,87 @@
+"""`task_*`: the tasks that outlive a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hindbrain.memory.tool import Arguments, Param, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from hindbrain.memory.service import Memory
+
+STATUSES = ("todo", "in_progress", "blocked", "done", "cancelled")
+PRIORITIES = ("high", "medium", "low")
+
+
+def _create(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.tools.task_answers import task_answer
+
+    clean, removed = _freed(args, "title", "details", "project")
+    task = memory.tasks.create(
+        clean["title"],
+        details=clean["details"],
+        priority=args.get("priority", "medium"),
+        project=clean["project"],
+    )
+    return task_answer("created", task, removed)
+
+
+def _update(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.tools.task_answers import task_answer
+
+    clean, removed = _freed(args, "notes")
+    task = memory.tasks.update(args["title"], status=args["status"], notes=clean["notes"])
+    return task_answer("updated", task, removed)
+
+
+def _freed(args: Arguments, *names: str) -> tuple[dict[str, str], list[str]]:
+    """The named texts without secrets, and the kinds that were taken out."""
+    from hindbrain.base.secrets import redact
+
+    clean = {name: redact(args.get(name, "")) for name in names}
+    kinds = dict.fromkeys(kind for _, found in clean.values() for kind in found)
+    return {name: text for name, (text, _) in clean.items()}, list(kinds)
+
+
+def _list(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.tools.task_answers import tasks_answer
+
+    status = args.get("status", "")
+    return tasks_answer(status, memory.tasks.list(status=status, project=args.get("project", "")))
+
+
+TASK_TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "task_create",
+        "Add a task that must outlive this session.",
+        (
+            Param("title", "string", "", required=True),
+            Param("details", "string", ""),
+            Param("priority", "string", "", choices=PRIORITIES),
+            Param("project", "string", ""),
+        ),
+        "add",
+        _create,
+    ),
+    Tool(
+        "task_update",
+        "Change a task's status when work on it begins, stops or ends.",
+        (
+            Param("title", "string", "Title or ^id", required=True),
+            Param("status", "string", "", required=True, choices=STATUSES),
+            Param("notes", "string", "Added below the task"),
+        ),
+        "change",
+        _update,
+    ),
+    Tool(
+        "task_list",
+        "List tasks; look at the start of a session.",
+        (
+            Param("status", "string", "Default: all that are open", choices=("all", *STATUSES)),
+            Param("project", "string", ""),
+        ),
+        "read",
+        _list,
+    ),
+)

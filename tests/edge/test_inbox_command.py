@@ -1,0 +1,138 @@
+"""`hindbrain inbox`: the owner's word, from a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from command_runs import Cli
+
+from hindbrain.app import App
+from hindbrain.memory.inbox import Proposal
+from workbench import Vault
+
+
+@pytest.fixture
+def ids(vault: Vault, cli: Cli, make_app: Callable[..., App]) -> list[str]:
+    """Three proposals wait."""
+    app = make_app(vault.root)
+    held = [
+        app.memory.inbox.hold(Proposal("", text, source="web", reason="third-party text"))
+        for text in ("Lisbon opens in May", "Porto opens in June", "Faro \x1b[31mcloses")
+    ]
+    app.close()
+    return held
+
+
+def test_the_list_says_what_waits_and_what_to_type(cli: Cli, ids: list[str]) -> None:
+    ran = cli("inbox")
+    assert ran.code == 0
+    assert "1  Lisbon opens in May" in ran.out
+    assert ids[0] in ran.out
+    assert "accept 1" in ran.err
+    assert "\x1b[31m" not in ran.out
+
+
+def test_only_what_waits_is_suggested(cli: Cli, ids: list[str]) -> None:
+    cli("inbox", "refuse", "1", "2")
+    said = cli("inbox").err
+    assert "accept 1" in said and "refuse 1" in said and "2" not in said.partition(";")[0]
+
+
+def test_what_was_decided_in_the_note_is_said_by_whoever_takes_it(
+    cli: Cli, ids: list[str], vault: Vault
+) -> None:
+    note = vault.root / cli("inbox", "--json").data["note"]
+    text = note.read_text(encoding="utf-8")
+    text = text.replace("[ ] remember: Lisbon", "[x] remember: Lisbon")
+    note.write_text(text.replace("[ ] remember: Porto", "[-] remember: Porto"), encoding="utf-8")
+    ran = cli("recall", "Lisbon", "--no-sync")
+    assert "1 memory accepted in the inbox was stored\n" in ran.err
+    assert "1 refused in the inbox" in ran.err
+    assert "accepted in the inbox" not in cli("recall", "Lisbon", "--no-sync").err
+
+
+def test_a_verb_that_was_mistyped_gets_the_nearest(cli: Cli) -> None:
+    assert "did you mean 'accept'?" in cli("inbox", "acept", "1").err
+    assert "list, accept, refuse, edit" in cli("inbox", "xyzzy").err
+
+
+def test_without_a_terminal_at_all_accepting_is_refused(
+    cli: Cli, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert cli("inbox", "accept", "1", "--json").error == "refused"
+
+
+def test_an_empty_inbox_is_no_error(cli: Cli) -> None:
+    ran = cli("inbox")
+    assert (ran.code, ran.out) == (0, "")
+    data = cli("inbox", "--json").data
+    assert data == {"note": data["note"], "waiting": [], "accepted": [], "refused": []}
+
+
+def test_accepting_from_a_script_has_to_be_asked_for(cli: Cli, ids: list[str]) -> None:
+    ran = cli("inbox", "accept", "1", "--json")
+    assert (ran.code, ran.error) == (1, "refused")
+    assert len(cli("inbox", "--json").data["waiting"]) == 3
+
+
+def test_accept_by_number_and_id_stores_with_the_trust_it_had(
+    cli: Cli, ids: list[str], vault: Vault, make_app: Callable[..., App]
+) -> None:
+    data = cli("inbox", "accept", "2", ids[0], "--yes", "--json").data
+    assert [item["text"] for item in data["accepted"]] == ["Porto opens in June", "Lisbon opens in May"]
+    assert [item["id"] for item in data["waiting"]] == [ids[2]]
+    app = make_app(vault.root)
+    stored = {item.text: item for item in app.memory.book.items()}
+    app.close()
+    assert stored["Lisbon opens in May"].source == "web"
+    assert stored["Lisbon opens in May"].id == "m-" + ids[0][2:]
+
+
+def test_refused_is_forgotten_and_not_asked_again(cli: Cli, ids: list[str]) -> None:
+    assert cli("inbox", "refuse", "--all").code == 0
+    assert cli("inbox", "--json").data["waiting"] == []
+    again = cli("remember", "--source", "web", "lisbon opens in may!", "--json")
+    assert (again.code, again.error) == (1, "refused")
+
+
+def test_edit_corrects_and_goes_on_waiting(cli: Cli, ids: list[str]) -> None:
+    assert cli("inbox", "edit", "1", "Lisbon", "opens in autumn").code == 0
+    waiting = cli("inbox", "--json").data["waiting"]
+    assert (waiting[0]["text"], waiting[0]["source"]) == ("Lisbon opens in autumn", "web")
+
+
+def test_what_was_ticked_in_the_note_is_taken_first(cli: Cli, ids: list[str], vault: Vault) -> None:
+    note = next(path for path in vault.root.rglob("*.md") if ids[0] in path.read_text(encoding="utf-8"))
+    text = note.read_text(encoding="utf-8")
+    note.write_text(text.replace("[ ] remember: Lisbon", "[x] remember: Lisbon"), encoding="utf-8")
+    ran = cli("inbox")
+    assert "Lisbon opens in May" in ran.out.splitlines()[0]
+    assert "1  Porto" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("accept", "9", "--yes"), "not_found"),
+        (("refuse", "p-unknown"), "not_found"),
+        (("refuse",), "usage"),
+        (("refuse", "1", "--all"), "usage"),
+        (("edit", "1"), "usage"),
+        (("list", "1"), "usage"),
+        (("approve", "1"), "usage"),
+    ],
+)
+def test_mistakes_are_said_and_change_nothing(
+    cli: Cli, ids: list[str], words: tuple[str, ...], code: str
+) -> None:
+    ran = cli("inbox", *words, "--json")
+    assert ran.code != 0
+    assert ran.error == code
+    assert len(cli("inbox", "--json").data["waiting"]) == 3
+
+
+def test_one_wrong_name_among_right_ones_decides_nothing(cli: Cli, ids: list[str]) -> None:
+    assert cli("inbox", "refuse", "1", "2", "nobody").code == 1
+    assert len(cli("inbox", "--json").data["waiting"]) == 3

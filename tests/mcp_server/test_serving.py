@@ -1,0 +1,98 @@
+"""What the sessions of a server share: one memory, looked after between calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hindbrain.app import App
+from hindbrain.base.errors import Busy, IndexMissing
+from hindbrain.edge.mcp.keeping import Keeper, Making
+from hindbrain.edge.mcp.serving import Serving
+from workbench import Vault
+
+MakeApp = Callable[..., App]
+
+
+def _asked(serving: Serving, *works: Callable[[Any], Any]) -> list[Any]:
+    async def ask() -> list[Any]:
+        return [await serving.run(work) for work in works]
+
+    return asyncio.run(ask())
+
+
+def _missing(_: Any) -> None:
+    raise IndexMissing("this vault has no index yet")
+
+
+def test_an_index_that_is_being_made_is_a_reason_to_try_again(notes: Vault, make_app: MakeApp) -> None:
+    serving = Serving(lambda: make_app(notes.root))
+    with pytest.raises(IndexMissing):
+        _asked(serving, _missing)
+    serving.expect_index(make_app(notes.root))
+    with pytest.raises(Busy) as raised:
+        _asked(serving, _missing)
+    assert raised.value.advice == "again"
+    serving.close()
+
+
+def test_while_the_first_index_is_made_no_call_waits_for_it(notes: Vault, make_app: MakeApp) -> None:
+    serving = Serving(lambda: make_app(notes.root))
+    serving.expect_index(make_app(notes.root))
+    _, waiting = _asked(
+        serving,
+        lambda memory: memory.notebook.create("New.md", b"# New\n"),
+        lambda memory: set(memory.notebook.touched),
+    )
+    assert waiting == set()
+    serving.close()
+
+
+def test_what_was_remembered_is_in_a_note_when_it_is_closed(notes: Vault, make_app: MakeApp) -> None:
+    serving = Serving(lambda: make_app(notes.root), keep=False)
+    _asked(serving, lambda memory: memory.remember("Ada repairs clocks."))
+    serving.close()
+    serving.close()
+    assert "Ada repairs clocks." in "".join(path.read_text() for path in notes.root.rglob("*.md"))
+    with pytest.raises(Busy):
+        _asked(serving, lambda memory: memory)
+
+
+def test_the_keeper_makes_the_first_index_and_then_follows(notes: Vault, make_app: MakeApp) -> None:
+    said: list[str] = []
+    keeper = Keeper(lambda: make_app(notes.root), said.append)
+    keeper.expect_first_index()
+    assert keeper.making == Making(0, 0)
+    keeper.start()
+    assert keeper.wait(30)
+    assert keeper.making is None
+    app = make_app(notes.root)
+    assert app.index_path.exists()
+    keeper.stop()
+    app.close()
+    assert said == ["2 notes indexed"]
+
+
+def test_a_keeper_that_can_not_work_says_so_and_keeps_nobody_waiting(notes: Vault, make_app: MakeApp) -> None:
+    said: list[str] = []
+
+    def opening() -> App:
+        app = make_app(notes.root)
+        app.state.parent.mkdir(parents=True, exist_ok=True)
+        app.state.write_text("a file where a folder should be")
+        return app
+
+    keeper = Keeper(opening, said.append)
+    keeper.expect_first_index()
+    keeper.start()
+    assert keeper.wait(30)
+    keeper.stop()
+    assert len(said) == 1
+
+
+def test_how_far_the_index_is_can_be_read() -> None:
+    assert str(Making(1200, 14_000)) == "the index is being made (1,200 of 14,000 notes)"
+    assert "0" not in str(Making(0, 0))

@@ -1,0 +1,310 @@
+"""Secrets to look for, made by format with a seeded generator, in the places where people leave them.
+
+None is real, and none stands in this file: prefixes and bodies meet only when a test runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import string
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from random import Random
+from typing import NamedTuple
+
+Make = Callable[[Random], str]
+
+HEX = "0123456789abcdef"
+UPPER = string.ascii_uppercase + string.digits
+ALNUM = string.ascii_letters + string.digits
+LOWER = string.ascii_lowercase + string.digits
+URLSAFE = ALNUM + "-_"
+BASE64 = ALNUM + "+/"
+
+
+class Kind(NamedTuple):
+    name: str
+    prefixed: bool  # it tells itself by how it begins
+    make: Make
+    places: tuple[str, ...]  # texts with "{}" where the secret goes
+
+
+class Sample(NamedTuple):
+    kind: str
+    prefixed: bool
+    secret: str
+    text: str
+
+
+ANYWHERE = (
+    "The one that works is {} as of Monday.",
+    "Use {}.",
+    'client = Client("{}", retries=3)',
+    "SERVICE_CREDENTIAL={}",
+    "service:\n  value: {}\n  region: eu\n",
+    '{{"name": "prod", "value": "{}"}}',
+    "| service | value | owner |\n|---|---|---|\n| billing | {} | ann |\n",
+    "https://api.example.com/v1/items?k={}&page=2",
+    "生产环境用的是{}，请不要告诉别人。",
+    "本番環境では{}を使います。",
+    "Run it with `{}` please.",
+    "- {}",
+    "> {}",
+    "curl -H 'X-Service: {}' https://api.example.com/v1",
+    '{{"log": "started\\n{}\\nended"}}',
+    "see <code>{}</code>",
+    "```sh\nexport SERVICE={}\nmake deploy\n```",
+    "---\nservice: {}\n---\nText.",
+)
+
+
+def named(name: str, word: str = "key") -> tuple[str, ...]:
+    """Where something stands that only its name gives away."""
+    upper = f"{name}_api_{word}".upper()
+    return (
+        f"{upper}={{}}",
+        f"export {upper}='{{}}'",
+        f"{name}_{word}: {{}}",
+        f'{{{{"{name}_{word}": "{{}}"}}}}',
+        f'{name.title()}{word.title()} = "{{}}"',
+        f"My {name.title()} {word} is {{}}.",
+        f"{name.title()} API {word}: {{}}",
+        f"| {name} {word} | {{}} |",
+        f"我的 {name} {word}：{{}}。",
+        f"- **{name.title()} {word}**: `{{}}`",
+    )
+
+
+PASSWORD = (
+    "my password is {}",
+    "The Wi-Fi password for the guest network is {} (ask Ann).",
+    'password = "{}"',
+    "DB_PASSWORD={}",
+    "pwd: {}",
+    '{{"user": "ann", "password": "{}"}}',
+    "database:\n  user: ann\n  password: {}\n",
+    "| password | {} |",
+    "Passwort: {}",
+    "mot de passe : {}",
+    "密码：{}",
+    "我的密码是{}，谢谢。",
+    "パスワードは{}です。",
+    "- **Password:** {}",
+    "tool login --password={} --user ann",
+    "---\npassword: {}\n---\n",
+    "Password for the router: `{}`",
+    "passphrase: '{}'",
+)
+
+ADDRESS = (
+    "postgres://ann:{}@db.example.com:5432/app",
+    "DATABASE_URL=mysql://root:{}@localhost/app",
+    "mongodb+srv://ann:{}@cluster0.example.net/test?retryWrites=true",
+    "redis://:{}@cache:6379/0",
+    "git clone https://ann:{}@git.example.com/ann/app.git",
+    "备份在 ftp://ann:{}@files.example.com 上面。",
+)
+
+
+def chars(rng: Random, alphabet: str, count: int) -> str:
+    return "".join(rng.choice(alphabet) for _ in range(count))
+
+
+def body(*parts: str | tuple[str, int]) -> Make:
+    """A maker from literal parts and (alphabet, count) parts."""
+
+    def make(rng: Random) -> str:
+        return "".join(part if isinstance(part, str) else chars(rng, *part) for part in parts)
+
+    return make
+
+
+def uuid(rng: Random) -> str:
+    return "-".join(chars(rng, HEX, count) for count in (8, 4, 4, 4, 12))
+
+
+def jwt(rng: Random) -> str:
+    def part(content: object) -> str:
+        return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+    payload = {"sub": chars(rng, LOWER, 10), "iat": rng.randrange(10**9, 2 * 10**9)}
+    return f"{part({'alg': 'HS256', 'typ': 'JWT'})}.{part(payload)}.{chars(rng, URLSAFE, 43)}"
+
+
+def password(rng: Random) -> str:
+    words = ("Summer", "dragon", "Tulip", "hunter", "Berlin", "coffee", "Monkey", "sailing")
+    word, number = rng.choice(words), str(rng.randrange(10, 9999))
+    return rng.choice(
+        (
+            word + number + rng.choice("!#$?"),
+            word + number,
+            number + rng.choice("-_.") + word + rng.choice(words),
+            chars(rng, ALNUM, 12) + rng.choice(string.digits),
+            chars(rng, ALNUM + "!@#$%^&*-_=+", 16) + rng.choice(string.digits),
+            word[0] + "@" + word[1:] + number,
+        )
+    )
+
+
+def card(rng: Random) -> str:
+    digits = rng.choice(("4", "51", "55", "37"))
+    length = 15 if digits == "37" else 16
+    digits += chars(rng, string.digits, length - len(digits) - 1)
+    total = sum(sum(divmod(int(digit) * (2 - at % 2), 10)) for at, digit in enumerate(digits[::-1]))
+    digits += str(-total % 10)
+    separator = rng.choice(("", " ", "-"))
+    cuts = (0, 4, 10, 15) if length == 15 else (0, 4, 8, 12, 16)
+    return separator.join(digits[a:b] for a, b in pairwise(cuts))
+
+
+def key_block(label: str) -> Make:
+    def make(rng: Random) -> str:
+        lines = [chars(rng, BASE64, 64) for _ in range(6)] + [chars(rng, BASE64, 30) + "=="]
+        return f"-----BEGIN {label}-----\n" + "\n".join(lines) + f"\n-----END {label}-----"
+
+    return make
+
+
+_BLOCK_PLACES = ("{}", "Here it is:\n\n```\n{}\n```\n\nKeep it.", "密钥如下\n{}\n完")
+
+
+def _prefixed() -> Iterator[tuple[str, Make]]:
+    yield "aws access key", body("AK" + "IA", (UPPER, 16))
+    yield "google api key", body("AI" + "za", (URLSAFE, 34), (ALNUM, 1))
+    yield "google oauth", body("ya" + "29.", (URLSAFE, 80))
+    yield "google client secret", body("GOC" + "SPX-", (URLSAFE, 28))
+    yield "azure client secret", body((ALNUM, 3), "8Q" + "~", (ALNUM + "_.", 33), (ALNUM, 1))
+    for letter in "pousr":
+        yield f"github gh{letter}", body(f"gh{letter}" + "_", (ALNUM, 36))
+    yield "github fine grained", body("github" + "_pat_", (ALNUM, 22), "_", (ALNUM, 59))
+    yield "gitlab", body("gl" + "pat-", (URLSAFE, 20))
+    yield "openai", body("sk" + "-", (ALNUM, 20), "T3Blbk" + "FJ", (ALNUM, 20))
+    yield "openai project", body("sk" + "-proj-", (URLSAFE, 74), "T3Blbk" + "FJ", (URLSAFE, 74))
+    yield "anthropic", body("sk" + "-ant-api03-", (URLSAFE, 93), "AA")
+    yield "openrouter", body("sk" + "-or-v1-", (HEX, 64))
+    yield "huggingface", body("hf" + "_", (string.ascii_letters, 34))
+    yield "groq", body("gs" + "k_", (ALNUM, 52))
+    yield "xai", body("xa" + "i-", (ALNUM, 80))
+    yield "slack bot", body("xo" + "xb-", (string.digits, 12), "-", (string.digits, 12), "-", (ALNUM, 24))
+    yield "slack user", body("xo" + "xp-", (string.digits, 12), "-", (string.digits, 12), "-", (HEX, 32))
+    yield "telegram", body((string.digits, 10), ":A" + "A", (URLSAFE, 32), (ALNUM, 1))
+    yield "stripe", body("sk" + "_live_", (ALNUM, 24))
+    yield "stripe restricted", body("rk" + "_test_", (ALNUM, 99))
+    yield "twilio", body("S" + "K", (HEX, 32))
+    yield "sendgrid", body("S" + "G.", (URLSAFE, 22), ".", (URLSAFE, 42), (ALNUM, 1))
+    yield "mailgun", body("ke" + "y-", (HEX, 32))
+    yield "mailchimp", body((HEX, 32), "-u" + "s14")
+    yield "npm", body("np" + "m_", (ALNUM, 36))
+    yield "pypi", body("py" + "pi-AgEIcHlwaS5vcmc", (URLSAFE, 120))
+    yield "docker", body("dckr" + "_pat_", (URLSAFE, 27))
+    yield "digitalocean", body("do" + "p_v1_", (HEX, 64))
+    yield "supabase", body("sb" + "p_", (HEX, 40))
+    yield "databricks", body("da" + "pi", (HEX, 32))
+    yield "sentry", body("snt" + "ryu_", (HEX, 64))
+    yield "linear", body("lin" + "_api_", (ALNUM, 40))
+    yield "notion", body("nt" + "n_", (string.digits, 11), (ALNUM, 35))
+    yield "airtable", body("pa" + "t", (ALNUM, 14), ".", (HEX, 64))
+    yield "shopify", body("shp" + "at_", (HEX, 32))
+    yield "square", body("sq0" + "atp-", (URLSAFE, 22))
+    yield "paypal", body("access" + "_token$production$", (LOWER, 16), "$", (HEX, 32))
+    yield "vault", body("hv" + "s.", (URLSAFE, 95))
+    yield "grafana", body("gl" + "sa_", (ALNUM, 32), "_", (HEX, 8))
+    yield "age", body("AGE-SECRET" + "-KEY-1", ("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58))
+    yield "json web token", jwt
+
+
+def _others() -> Iterator[Kind]:
+    for label in ("RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PRIVATE KEY", "PGP PRIVATE KEY BLOCK"):
+        yield Kind(f"pem {label.lower()}", True, key_block(label), _BLOCK_PLACES)
+    yield Kind(
+        "slack webhook",
+        True,
+        body("T", (UPPER, 10), "/B", (UPPER, 10), "/", (ALNUM, 24)),
+        ("https://hooks.slack." + "com/services/{}", "发到 https://hooks.slack." + "com/services/{} 就行"),
+    )
+    yield Kind(
+        "discord webhook",
+        True,
+        body((URLSAFE, 68)),
+        ("https://discord." + "com/api/webhooks/123456789012345678/{}",),
+    )
+    yield Kind(
+        "discord bot",
+        False,
+        body("MT", (ALNUM, 24), ".", (URLSAFE, 6), ".", (ALNUM, 38)),
+        named("discord", "token"),
+    )
+    yield Kind(
+        "aws secret key",
+        False,
+        body((BASE64, 40)),
+        (
+            "aws_secret_access_key = {}",
+            "AWS_SECRET_ACCESS_KEY={}",
+            '"SecretAccessKey": "{}"',
+            "AWS secret: {}",
+        ),
+    )
+    yield Kind(
+        "azure storage key",
+        False,
+        body((BASE64, 86), "=="),
+        ("DefaultEndpointsProtocol=https;AccountName=ann;AccountKey={};EndpointSuffix=core.windows.net",),
+    )
+    yield Kind("cloudflare", False, body((URLSAFE, 39), (ALNUM, 1)), named("cloudflare", "token"))
+    yield Kind("heroku", False, uuid, named("heroku"))
+    yield Kind("vercel", False, body((ALNUM, 24)), named("vercel", "token"))
+    yield Kind("netlify", False, body((URLSAFE, 42), (ALNUM, 1)), named("netlify", "token"))
+    yield Kind("datadog", False, body((HEX, 32)), named("datadog"))
+    yield Kind("twilio token", False, body((HEX, 32)), named("twilio", "token"))
+    yield Kind(
+        "bearer",
+        False,
+        body((ALNUM + "-_.", 40), (ALNUM, 1)),
+        (
+            "Authorization: Bearer {}",
+            "curl -H 'Authorization: Bearer {}' https://x.example.com",
+            'headers = {{"Authorization": "Bearer {}"}}',
+            "请求头 Authorization: Bearer {} 就可以",
+        ),
+    )
+    yield Kind("unknown service", False, body((ALNUM, 32)), named("acme", "token"))
+    yield Kind("unknown secret", False, body((HEX, 40)), named("acme", "secret"))
+    yield Kind("password", False, password, PASSWORD)
+    yield Kind("password in address", False, body((ALNUM + "!$%*-_", 14), (string.digits, 1)), ADDRESS)
+    yield Kind(
+        "card",
+        False,
+        card,
+        (
+            "card: {}",
+            "My card number is {}, valid until 09/27.",
+            "信用卡{}，有效期",
+            "| visa | {} |",
+            '{{"pan": "{}"}}',
+            "{}",
+        ),
+    )
+
+
+KINDS: tuple[Kind, ...] = (*(Kind(name, True, make, ANYWHERE) for name, make in _prefixed()), *_others())
+
+
+def samples(seed: int, rounds: int) -> list[Sample]:
+    """Each kind in each of its places, `rounds` times, each time another secret."""
+    rng = Random(seed)
+    made = []
+    for kind in KINDS:
+        for place in kind.places:
+            for _ in range(rounds):
+                secret = kind.make(rng)
+                made.append(Sample(kind.name, kind.prefixed, secret, place.format(secret)))
+    return made
+
+
+def core(secret: str) -> Sequence[str]:
+    """The parts of a secret that must not be left over: of a key block its lines, else the whole."""
+    if "-----BEGIN" in secret:
+        return [line for line in secret.split("\n") if not line.startswith("-----")]
+    return [secret]
