@@ -294,7 +294,7 @@ class App:
         return self._make_syncer(lock_timeout_s=1.0).sync_paths(paths, quick, most_vectors=_QUICK_VECTORS)
 
     def _repeated(self, text: str) -> list[tuple[str, str]]:
-        """(path, passage) of what notes say in the same words; nothing while there is no index to ask."""
+        """(source, passage) of what strangers say in the same words; nothing while there is no index."""
         from hindbrain.base.errors import IndexFault
         from hindbrain.search.repeats import passages_repeated
 

@@ -18,7 +18,7 @@ from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, Refused
-from hindbrain.memory.item import CATEGORIES
+from hindbrain.memory.category import CATEGORIES
 from hindbrain.memory.provenance import trust_rank
 from hindbrain.memory.service import Memory
 from hindbrain.memory.tool import call

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
 from hindbrain.memory.hidden_text import strip_hidden
-from hindbrain.memory.item import SOURCES
 from hindbrain.memory.own_output import strip_own_output
 from hindbrain.memory.policy import MAX_CHARS, Policy
 from hindbrain.memory.provenance import (
@@ -17,10 +16,10 @@ from hindbrain.memory.provenance import (
     inherited,
     lowest,
     repeats,
-    source_of_note,
     trust_rank,
 )
 from hindbrain.memory.tripwire import reads_like_instruction
+from hindbrain.vault.origin import SOURCES, source_of_note
 
 FACT = "Prefers window seats on long flights"
 

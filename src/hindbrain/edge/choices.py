@@ -83,13 +83,13 @@ def _layouts() -> Iterable[str]:
 
 
 def _categories() -> Iterable[str]:
-    from hindbrain.memory.item import CATEGORIES
+    from hindbrain.memory.category import CATEGORIES
 
     return CATEGORIES
 
 
 def _sources() -> Iterable[str]:
-    from hindbrain.memory.item import SOURCES
+    from hindbrain.vault.origin import SOURCES
 
     return SOURCES
 

@@ -10,6 +10,7 @@ from hindbrain.index.names import name_key
 from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.note import Link, Note, Property
+from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.para import para_of
 
 HEADING_SEPARATOR = " > "
@@ -47,6 +48,7 @@ class NoteRecord:
     type: str
     date: str
     importance: float | None
+    origin: str  # whose word it is, where that is trusted less than an agent's; else ""
     problems: str
     text: bytes  # compressed
     names: tuple[str, ...]
@@ -76,6 +78,7 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
         type=_plain(note.frontmatter.get("type")),
         date=note.date,
         importance=_importance(note.frontmatter.get("importance")),
+        origin=_origin(path, note),
         problems="\n".join(f"{p.code}\t{p.line}\t{p.message}" for p in note.problems),
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), 1),
         names=tuple(dict.fromkeys(filter(None, map(name_key, (filename, note.title, *note.aliases))))),
@@ -111,6 +114,11 @@ def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tupl
 
 def text_hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _origin(path: str, note: Note) -> str:
+    source = source_of_note(path, note.frontmatter)
+    return "" if source in ("user", "agent") else source
 
 
 def _plain(value: Property | None) -> str:

@@ -104,6 +104,17 @@ def m001_notes_and_passages(db: apsw.Connection) -> None:
     )
 
 
+@migration
+def m002_origins(db: apsw.Connection) -> None:
+    db.execute(
+        """
+        CREATE TABLE origin (                     -- of notes that are trusted less than an agent's
+            note_id INTEGER PRIMARY KEY, source TEXT NOT NULL
+        ) STRICT;
+        """
+    )
+
+
 def open_writer(path: Path) -> apsw.Connection:
     """Open an index for writing, made or migrated where needed. The caller holds the writer's lock."""
     _check_sqlite()

@@ -118,7 +118,7 @@ class IndexWriter:
             self._count_vectors(-self._db.changes())
             self._db.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM note_fts WHERE rowid = ?", (note_id,))
-            for table in ("note_text", "name", "tag", "link"):
+            for table in ("note_text", "name", "tag", "link", "origin"):
                 self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
             self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
         return bool(rows)
@@ -227,6 +227,8 @@ class IndexWriter:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (note_id, *record.fields),
         )
+        if record.origin:
+            self._db.execute("INSERT INTO origin VALUES (?, ?)", (note_id, record.origin))
         self._db.executemany("INSERT INTO name VALUES (?, ?)", ((name, note_id) for name in record.names))
         self._db.executemany(
             "INSERT OR IGNORE INTO tag VALUES (?, ?)", ((tag.casefold(), note_id) for tag in record.tags)

@@ -7,13 +7,16 @@ Writes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, NotFound
 from hindbrain.memory.category import CATEGORIES, category_of_note
 from hindbrain.memory.item import MemoryItem, parse_items, trust_of
+from hindbrain.memory.plain_list import plain_blocks
 from hindbrain.memory.word_index import WordIndex, nearest
+from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.paths import stamp_of
 
@@ -38,8 +41,17 @@ class _Leaf(NamedTuple):
     """A memory note as it was when it had this stamp."""
 
     stamp: FileStamp
+    texts: list[str]  # its lines
     words: WordIndex
     doubtful: WordIndex  # of the memories that are trusted less than an agent
+
+    def grown(self, items: Iterable[MemoryItem]) -> _Leaf:
+        """With more memories behind those that are there."""
+        for item in items:
+            self.words.add(item)
+            if trust_of(item.source) > _AGENT:
+                self.doubtful.add(item)
+        return self
 
 
 class MemoryBook:
@@ -120,11 +132,24 @@ class MemoryBook:
         if known is not None and known.stamp == stamp:
             return known
         page = self._notebook.read(path)
-        lines = NoteLines(page.data, repr(path))
-        items = parse_items(lines.texts, path=path, category=self.category_of(path))
-        doubtful = WordIndex(item for item in items if trust_of(item.source) > _AGENT)
+        texts = NoteLines(page.data, repr(path)).texts
         # What is read may be newer than the stamp: then the next look reads it once more.
-        return _Leaf(stamp, WordIndex(items), doubtful)
+        category = self.category_of(path)
+        if known is not None and category and (more := _appended(known.texts, texts)):
+            items = parse_items(more, path=path, category=category)
+            moved = [item._replace(line=item.line + len(known.texts)) for item in items]
+            return _Leaf(stamp, texts, known.words, known.doubtful).grown(moved)
+        items = parse_items(texts, path=path, category=category)
+        return _Leaf(stamp, texts, WordIndex(), WordIndex()).grown(items)
+
+
+def _appended(old: list[str], new: list[str]) -> list[str]:
+    """The lines that were added at the end of a plain list, and nothing else was changed; else none."""
+    more = new[len(old) :]
+    if not more or new[: len(old)] != old or not all(line.startswith("- ") for line in more):
+        return []
+    plain = plain_blocks(old, read_frontmatter(old).last_line) is not None if old else False
+    return more if plain and plain_blocks(more, 0) is not None else []
 
 
 def _hint(wanted: str, items: list[MemoryItem]) -> str:

@@ -83,6 +83,11 @@ _SCHEDULE = re.compile(
 )
 
 
+@lru_cache(maxsize=16_384)  # a new memory meets the same old ones again and again
+def _found(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return pattern.search(text)
+
+
 def contradicts(old: Statement, new: Statement) -> str:
     """Say in a few words why `new` can't hold beside `old`; "" when both can, or when it can't be told."""
     if max(len(old.text), len(new.text)) > MAX_CHARS:
@@ -93,7 +98,7 @@ def contradicts(old: Statement, new: Statement) -> str:
         return ""
     if _is_of_one(old, new) and (reason := _denied(old, new)):
         return reason
-    if old.turns != new.turns or _ALSO.search(old.text) or _ALSO.search(new.text):
+    if old.turns != new.turns or _found(_ALSO, old.text) or _found(_ALSO, new.text):
         return ""
     if reason := _other_relation(old, new):
         return reason
@@ -120,7 +125,7 @@ def _is_of_one(old: Statement, new: Statement) -> bool:
 
 def _switched(old: Statement, new: Statement) -> str:
     """ "Switched from A to B" beside a line that says A."""
-    found = _SWITCH.search(new.text)
+    found = _found(_SWITCH, new.text)
     if not found or is_event(old):
         return ""
     before = set(read_statement(found["a"] or found["b"] or found["c"]).words)
@@ -158,7 +163,7 @@ def _denied(old: Statement, new: Statement) -> str:
 
 
 def _swapped(old: Statement, new: Statement) -> str:
-    if "prefer" not in old.words or not (_OVER.search(old.text) and _OVER.search(new.text)):
+    if "prefer" not in old.words or not (_found(_OVER, old.text) and _found(_OVER, new.text)):
         return ""
     same = set(old.words) == set(new.words) and old.words != new.words
     return "the preference is turned round" if same else ""
@@ -185,7 +190,7 @@ def _of_one_kind(old: Statement, new: Statement) -> str:
 
 def _value(statement: Statement) -> set[str]:
     """The words of what is told of a thing: after "is", "prefers" or "uses"; none when there is none."""
-    found = _CHOICE.search(statement.text) or _SPLIT.search(statement.text)
+    found = _found(_CHOICE, statement.text) or _found(_SPLIT, statement.text)
     return set(read_statement(statement.text[found.end() :]).words) if found else set()
 
 
@@ -217,7 +222,7 @@ def _recounted(old: Statement, new: Statement) -> str:
 
 def _is_numbered(statement: Statement, numbers: list[str]) -> bool:
     """Is a number part of what is spoken of: "invoice 1043 is paid", "room 12 has a window"?"""
-    if found := _SPLIT.search(statement.text):
+    if found := _found(_SPLIT, statement.text):
         return bool(set(numbers) & set(read_statement(statement.text[: found.start()]).words))
     pairs = pairwise(statement.tokens)
     return any(token in _NUMBERED_VERBS and before in numbers for before, token in pairs)
@@ -225,9 +230,9 @@ def _is_numbered(statement: Statement, numbers: list[str]) -> bool:
 
 def _is_dated(statement: Statement) -> bool:
     """Is the date what the sentence is about: "the deadline is 7 May", "returns on 7 May"?"""
-    if found := _SPLIT.search(statement.text):
+    if found := _found(_SPLIT, statement.text):
         return all(map(is_number, read_statement(statement.text[found.end() :]).words))
-    return _SCHEDULE.search(statement.text) is not None
+    return _found(_SCHEDULE, statement.text) is not None
 
 
 def _parts(dates: list[str]) -> set[str]:
@@ -237,7 +242,7 @@ def _parts(dates: list[str]) -> set[str]:
 
 def _other_attribute(old: Statement, new: Statement) -> str:
     """ "X's favourite Y is A" beside "... is B"."""
-    splits = [_SPLIT.search(statement.text) for statement in (old, new)]
+    splits = [_found(_SPLIT, statement.text) for statement in (old, new)]
     if not splits[0] or not splits[1] or splits[0]["many"] or splits[1]["many"]:
         return ""
     key, other_key = (
@@ -246,7 +251,7 @@ def _other_attribute(old: Statement, new: Statement) -> str:
     before, after = (read_statement(s.text[m.end() :]) for s, m in zip((old, new), splits, strict=True) if m)
     if set(key.words) != set(other_key.words) or _is_plural(key) or _elsewhere(before, after):
         return ""
-    if _ATTRIBUTES & set(key.words) or _ATTRIBUTE_ZH.search(key.text):
+    if _ATTRIBUTES & set(key.words) or _found(_ATTRIBUTE_ZH, key.text):
         return _replaced(before, after, whole=(old, new))
     if _PERSONS & set(key.words) and _is_name(before) and _is_name(after):
         return _replaced(before, after, whole=(old, new))
@@ -255,7 +260,7 @@ def _other_attribute(old: Statement, new: Statement) -> str:
 
 def _elsewhere(before: Statement, after: Statement) -> bool:
     """Do the values hold of different places or cases: "debug in dev", "debug in prod"?"""
-    cases = [_CASE.search(value.text) for value in (before, after)]
+    cases = [_found(_CASE, value.text) for value in (before, after)]
     words = [set(read_statement(found[1]).words) if found else set() for found in cases]
     return words[0] != words[1]
 
@@ -281,7 +286,7 @@ def _other_relation(old: Statement, new: Statement) -> str:
     return ""
 
 
-@lru_cache(maxsize=4096)  # a new memory meets the same old ones again and again
+@lru_cache(maxsize=4096)
 def _relations_in(text: str) -> dict[int, tuple[int, int]]:
     """Which relations a text names, and where."""
     found = ((number, relation.search(text)) for number, relation in enumerate(_RELATIONS))
@@ -295,7 +300,7 @@ def _is_wider(one: Statement, other: Statement) -> bool:
 
 def _other_choice(old: Statement, new: Statement) -> str:
     """ "Prefers A for meetings" beside "prefers B for meetings": the rest of the sentence is shared."""
-    before, after = _CHOICE.search(old.text), _CHOICE.search(new.text)
+    before, after = _found(_CHOICE, old.text), _found(_CHOICE, new.text)
     if not before or not after or read_statement(before[0]).words != read_statement(after[0]).words:
         return ""
     values = [s.text[m.end() :] for s, m in ((old, before), (new, after))]
@@ -310,9 +315,9 @@ def _other_choice(old: Statement, new: Statement) -> str:
 
 def _now_otherwise(old: Statement, new: Statement) -> str:
     """ "Is reading A" beside "is reading B now"."""
-    if not (_NOW.search(new.text) or _NOW.search(old.text)) or is_event(old) or is_event(new):
+    if not (_found(_NOW, new.text) or _found(_NOW, old.text)) or is_event(old) or is_event(new):
         return ""
-    if _MANY.search(old.text) or _MANY.search(new.text):
+    if _found(_MANY, old.text) or _found(_MANY, new.text):
         return ""
     lost, gained = _difference(old, new)
     shared = set(old.words) & set(new.words) - old.names - new.names

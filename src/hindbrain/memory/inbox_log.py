@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from hindbrain.memory.event_log import Event, EventLog
+from hindbrain.memory.event_log import Event, EventLog, Mark
 from hindbrain.memory.fingerprint import alike, fingerprint, run_prints
 from hindbrain.memory.inbox_note import Proposal
 from hindbrain.memory.provenance import THIRD_PARTY, lowest
@@ -40,17 +40,17 @@ class InboxLog:
     def __init__(self, root: Path, writer: Callable[[], VaultWriter], salt: Callable[[], str]) -> None:
         self._log = EventLog(root, INBOX_LOG, writer)
         self._salt = salt
-        self._read_from: tuple[Event, ...] | None = None
+        self._read_to = Mark()
         self._known: dict[str, Known] = {}
 
     def known(self) -> dict[str, Known]:
         """By id, in the order in which they were proposed."""
-        events = self._log.read()
-        if events is not self._read_from:
-            self._read_from = events
+        news = self._log.since(self._read_to)
+        self._read_to = news.mark
+        if news.anew:
             self._known = {}
-            for event in events:
-                self._take(event)
+        for event in news.events:
+            self._take(event)
         return self._known
 
     def hash_of(self, text: str) -> str:

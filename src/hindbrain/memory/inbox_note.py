@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-from hindbrain.memory.item import CATEGORIES, DEFAULT_IMPORTANCE, SOURCES
+from hindbrain.memory.category import CATEGORIES
+from hindbrain.memory.item import DEFAULT_IMPORTANCE
 from hindbrain.vault.lines import NoteLines
+from hindbrain.vault.origin import SOURCES
 
 Mark: TypeAlias = Literal["waiting", "accepted", "refused"]
 FIRST_TEXT = """# Inbox

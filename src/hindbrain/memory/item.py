@@ -21,22 +21,8 @@ from hindbrain.vault.blocks import BlockReader
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.line_shapes import indent_of, item_content
 from hindbrain.vault.note import Block
+from hindbrain.vault.origin import SOURCES
 
-__all__ = [
-    "CATEGORIES",
-    "DEFAULT_IMPORTANCE",
-    "SOURCES",
-    "STRUCK",
-    "Entry",
-    "MemoryItem",
-    "new_id",
-    "parse_entries",
-    "parse_items",
-    "render_item",
-    "trust_of",
-]
-
-SOURCES = ("user", "agent", "tool", "web", "import")  # the most trusted first; trust never rises
 DEFAULT_IMPORTANCE = 0.5
 STRUCK = "~"  # in `superseded`: struck through by hand, and nothing says what replaced it
 

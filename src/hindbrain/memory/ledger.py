@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.clock import Clock
-from hindbrain.memory.event_log import Event, EventLog
+from hindbrain.memory.answers import Remembered
+from hindbrain.memory.event_log import Event, EventLog, Mark
 from hindbrain.memory.fingerprint import Fingerprint, checksum, fingerprint
 from hindbrain.memory.item import MemoryItem
 
@@ -40,14 +41,15 @@ class Ledger:
         self._log = EventLog(root, LEDGER, writer)
         self._tombstones = tombstones
         self._clock = clock
-        self._read_from: tuple[Event, ...] | None = None
+        self._read_to = Mark()
         self._entries: dict[str, Entry] = {}
+        self._by_text: dict[str, set[str]] = {}  # exact hash -> ids
 
     def ids(self) -> frozenset[str]:
         """Every memory that was ever stored here, those that are gone included."""
         return frozenset(self._known())
 
-    def note_stored(self, items: Iterable[MemoryItem]) -> None:
+    def note_stored(self, items: Iterable[MemoryItem | Remembered]) -> None:
         """Know these from now on. One durable write for up to 500 of them; what is known costs nothing."""
         known = self._known()
         salt = self._tombstones.salt
@@ -60,6 +62,12 @@ class Ledger:
             if entry is None or entry.gone or (entry.check, entry.path) != (check, item.path):
                 new[item.id] = Entry(item.id, item.path, check, fingerprint(item.text, salt))
         self._append(list(new.values()))
+
+    def knows(self, text: str) -> bool:
+        """Was this stored before, in these words or the same ones in another order?"""
+        self._known()
+        print_ = fingerprint(text, self._tombstones.salt)
+        return print_.exact in self._by_text or (bool(print_.words) and print_.words in self._by_text)
 
     def note_gone(self, ids: Iterable[str]) -> None:
         """These were taken away on purpose (forgotten, merged); their absence means nothing more."""
@@ -107,12 +115,12 @@ class Ledger:
             self._log.append({"at": round(self._clock.now()), "stored": rows})
 
     def _known(self) -> dict[str, Entry]:
-        events = self._log.read()
-        if events is not self._read_from:
-            self._read_from = events
-            self._entries = {}
-            for event in events:
-                self._take(event)
+        news = self._log.since(self._read_to)
+        self._read_to = news.mark
+        if news.anew:
+            self._entries, self._by_text = {}, {}
+        for event in news.events:
+            self._take(event)
         return self._entries
 
     def _take(self, event: Event) -> None:
@@ -121,6 +129,8 @@ class Ledger:
                 id_, path, check, exact, words = row
                 known = Entry(str(id_), str(path), int(check), Fingerprint(str(exact), str(words)))
                 self._entries[known.id] = known
+                self._by_text.setdefault(known.print.exact, set()).add(known.id)
+                self._by_text.setdefault(known.print.words, set()).add(known.id)
             except (TypeError, ValueError):
                 continue  # written by a newer Hindbrain, perhaps: this one does not judge by it
         for id_ in _rows(event, "gone"):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.item import SOURCES, Entry, parse_entries
+from hindbrain.memory.item import Entry, parse_entries
 from hindbrain.memory.item_line import Field, read_line, set_id
 from hindbrain.memory.protected import why_protected
 from hindbrain.memory.task_line import STATUSES
@@ -20,6 +20,7 @@ from hindbrain.vault.layout import Layout
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.lint import LintProblem, fix_tags
 from hindbrain.vault.note import Note, Property
+from hindbrain.vault.origin import SOURCES
 from hindbrain.vault.parse import decode_note, parse_note
 from hindbrain.vault.splice import set_property
 

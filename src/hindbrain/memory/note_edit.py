@@ -8,6 +8,7 @@ the memories that are meant are touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from hindbrain.memory.category import category_of_headings, heading_for
@@ -65,7 +66,8 @@ def edit_note(data: bytes, steps: Sequence[Step], *, path: str, category: str) -
     """Make the steps. `category`: of the whole note; "" where its headings tell."""
     lines = NoteLines(data, repr(path))
     entries = parse_entries(lines.texts, path=path, category=category)
-    found = {at: entry for at, step in enumerate(steps) if (entry := _find(entries, step)) is not None}
+    known = _Known(entries)
+    found = {at: entry for at, step in enumerate(steps) if (entry := known.find(step)) is not None}
     twins = {
         step.item.id: found[at].item
         for at, step in enumerate(steps)
@@ -87,30 +89,52 @@ def edit_note(data: bytes, steps: Sequence[Step], *, path: str, category: str) -
     return Edited(lines.data(), done, twins)
 
 
-def _find(entries: Sequence[Entry], step: Step) -> Entry | None:
-    """The memory that a step is about; of an addition the one that makes it needless."""
-    if isinstance(step, Add):
-        return _twin(entries, step)
-    target = step.target
-    if target.id:
-        return next((entry for entry in entries if entry.item.id == target.id), None)
-    same = [entry for entry in entries if not entry.item.id and entry.item.text == target.text]
-    return min(same, key=lambda entry: abs(entry.item.line - target.line), default=None)
+class _Known:
+    """The memories of a note, by what a step may ask for."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._by_id = {entry.item.id: entry for entry in reversed(entries) if entry.item.id}
+
+    def find(self, step: Step) -> Entry | None:
+        """The memory that a step is about; of an addition the one that makes it needless."""
+        if isinstance(step, Add):
+            return self._twin(step)
+        target = step.target
+        if target.id:
+            return self._by_id.get(target.id)
+        same = [entry for entry in self._entries if not entry.item.id and entry.item.text == target.text]
+        return min(same, key=lambda entry: abs(entry.item.line - target.line), default=None)
+
+    def _twin(self, step: Add) -> Entry | None:
+        """The memory itself, or one that says the same and is trusted no less."""
+        item = step.item
+        if item.id in self._by_id:
+            return self._by_id[item.id]
+        if step.exactly:
+            return None
+        return next(
+            (
+                entry
+                for entry in self._by_text.get(_said(item.text), ())
+                if entry.item.category == item.category
+                and trust_of(entry.item.source) <= trust_of(item.source)
+            ),
+            None,
+        )
+
+    @cached_property
+    def _by_text(self) -> dict[str, list[Entry]]:
+        """What holds, by its words."""
+        found: dict[str, list[Entry]] = {}
+        for entry in self._entries:
+            if not entry.item.superseded:
+                found.setdefault(_said(entry.item.text), []).append(entry)
+        return found
 
 
-def _twin(entries: Sequence[Entry], step: Add) -> Entry | None:
-    """The memory itself, or one that says the same and is trusted no less."""
-    item = step.item
-    wanted = unlinked(fold(item.text)).casefold()
-    for entry in entries:
-        known = entry.item
-        if item.id and known.id == item.id:
-            return entry
-        if step.exactly or known.superseded or unlinked(known.text).casefold() != wanted:
-            continue
-        if known.category == item.category and trust_of(known.source) <= trust_of(item.source):
-            return entry
-    return None
+def _said(text: str) -> str:
+    return unlinked(fold(text)).casefold()
 
 
 def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> None:

@@ -33,8 +33,8 @@ def signed(text: str, clock: Clock) -> str:
 
 def check_claim(path: str, before: str, after: str) -> None:
     """UsageError when an agent's text claims more trust than it has: its own, or that of what it replaces."""
-    from hindbrain.memory.item import SOURCES
     from hindbrain.memory.provenance import trust_rank
+    from hindbrain.vault.origin import SOURCES
 
     had, claims = _source(before), _source(after)
     if claims == "user" and had != "user":

@@ -59,7 +59,7 @@ class Surroundings(NamedTuple):
     search: Callable[[SearchQuery], SearchResult]
     take_in: Callable[[Iterable[NotePath]], SyncReport]  # into an index that is there
     record_access: Callable[[str, str], None]  # a note's path, and the query that led there
-    repeated: Callable[[str], list[tuple[str, str]]]  # (path, passage) of notes that say a text, too
+    repeated: Callable[[str], list[tuple[str, str]]]  # (source, passage) of strangers who say it, too
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     index_path: Path
@@ -192,18 +192,13 @@ class MemoryParts:
 
     def _heard(self, text: str) -> Iterable[Heard]:
         """What the vault holds that `text` may repeat, as far as it is trusted less than an agent."""
-        from hindbrain.memory.provenance import Heard, source_of_note
-        from hindbrain.vault.frontmatter import read_frontmatter
+        from hindbrain.memory.provenance import Heard
 
-        waiting = [one for one in self.queue.pending() if trust_of(one.source) > _AGENT]
+        waiting = [one for one in self.queue.pending() if one.source not in ("user", "agent")]
         found = [Heard(one.text, one.source) for one in self.book.doubtful(text)]
         found += [Heard(one.text, one.source) for one in waiting]
         found += self.inbox.heard(text)
-        for path, passage in self._around.repeated(text):
-            page = self.notebook.find(path)
-            if page is not None:
-                properties = read_frontmatter(page.text.split("\n")).properties
-                found.append(Heard(passage, source_of_note(path, properties)))
+        found += [Heard(passage, source) for source, passage in self._around.repeated(text)]
         return [heard for heard in found if trust_of(heard.source) > _AGENT]
 
     def _store_approved(self, item: MemoryItem, approved: str) -> None:

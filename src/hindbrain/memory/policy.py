@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple, Protocol
 
 from hindbrain.base.errors import UsageError
 from hindbrain.memory.hidden_text import strip_hidden
-from hindbrain.memory.item import SOURCES
 from hindbrain.memory.own_output import strip_own_output
 from hindbrain.memory.provenance import THIRD_PARTY, Heard, inherited
 from hindbrain.memory.tripwire import reads_like_instruction
 from hindbrain.memory.typed_text import as_fact
+from hindbrain.vault.origin import SOURCES
 
 MAX_CHARS = 4_000  # beyond that it is a note, not a memory
 

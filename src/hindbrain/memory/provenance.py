@@ -7,10 +7,10 @@ looks up what the vault holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from hindbrain.memory.item import SOURCES
+from hindbrain.vault.origin import SOURCES
 
 THIRD_PARTY = ("web", "import")
 _RANK = {"user": 0, "agent": 1, "tool": 2, "web": 3, "import": 3}  # the last two are equally little trusted
@@ -22,7 +22,6 @@ _SHORT_SHARE = 0.8  # of a short text's words
 _FEWEST_WORDS = 3  # fewer words than that are everybody's
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-_CLIPPED = frozenset({"clippings", "clipping", "web", "web clips", "webclips", "readwise", "read later"})
 
 
 class Heard(NamedTuple):
@@ -71,23 +70,6 @@ def repeats(text: str, known: str) -> bool:
         return alike and len(theirs) <= 3 * len(mine)
     shared = len(_shingles(mine) & _shingles(theirs))
     return shared > 0 and shared >= _SHARE * min(len(_shingles(mine)), len(_shingles(theirs)))
-
-
-def source_of_note(path: str, properties: Mapping[str, object]) -> str:
-    """Whose word a note is: "user" unless it says, or its folder says, that it was taken from elsewhere."""
-    names = {key.lower(): value for key, value in properties.items()}
-    for key in ("trust", "source"):
-        value = names.get(key)
-        if isinstance(value, str) and value.strip().lower() in SOURCES:
-            return value.strip().lower()
-    if any(_filled(names.get(key)) for key in ("url", "source", "source_url", "link")):
-        return "web"
-    folders = path.lower().split("/")[:-1]
-    return "web" if any(folder in _CLIPPED for folder in folders) else "user"
-
-
-def _filled(value: object) -> bool:
-    return bool(value.strip()) if isinstance(value, str) else bool(value)
 
 
 def _words(text: str) -> list[str]:

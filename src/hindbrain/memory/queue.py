@@ -93,10 +93,13 @@ class WriteQueue:
 
     def pending(self) -> list[Waiting]:
         """What waits, the oldest first. Who also reads notes does so afterwards: then nothing is missed."""
-        found: dict[str, Waiting] = {}
         # The file before the renamed ones: what is renamed in between is seen twice rather than not at all.
         first = self._lines(self._path)[0]
-        for path in self._taken_files():
+        taken = self._taken_files()
+        if not taken:
+            return first
+        found: dict[str, Waiting] = {}
+        for path in taken:
             for entry in self._lines(path)[0]:
                 found.setdefault(entry.id, entry)
         for entry in first:
@@ -202,7 +205,7 @@ class WriteQueue:
 
     def _taken_files(self) -> list[Path]:
         try:
-            names = [path.name for path in self._state.iterdir() if path.name.startswith(_TAKEN)]
+            names = [name for name in os.listdir(self._state) if name.startswith(_TAKEN)]  # noqa: PTH208  fast
         except FileNotFoundError:
             return []
         numbered = [name for name in names if name[len(_TAKEN) : -len(".jsonl")].isdecimal()]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
-from hindbrain.memory.item import CATEGORIES, DEFAULT_IMPORTANCE, MemoryItem, new_id
+from hindbrain.memory.category import CATEGORIES
+from hindbrain.memory.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
 from hindbrain.memory.item_text import fold
 from hindbrain.memory.parts import IndexStanding, MemoryParts, Surroundings
 from hindbrain.memory.queue import Waiting
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from hindbrain.search.query import SearchQuery
 
 _MOST_SEEN = 1_000
-_LOOK_S = 1.0  # between two looks for lines that a person deleted, while an agent stores one after another
+_NEW_LINES = ("new", "related", "supersede")
 
 
 class Memory(MemoryParts):
@@ -40,7 +41,6 @@ class Memory(MemoryParts):
     ) -> None:
         super().__init__(root, state, clock, around, settings)
         self._seen: list[tuple[str, str]] = []  # notes that recalls showed, and the topic
-        self._looked_at = -_LOOK_S
         self._noticed = -1  # the version of the book that was last compared with the ledger
 
     # The verbs
@@ -60,8 +60,8 @@ class Memory(MemoryParts):
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
-        if source != "user":  # who deletes a line by hand does not want an agent to bring it back at once
-            self._look_for_deleted()
+        if source != "user":
+            self._look_for_deleted(checked)
         verdict = self.policy.judge(checked, source=source)
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
@@ -216,10 +216,10 @@ class Memory(MemoryParts):
 
     def _after_writing(self, flushed: Flushed) -> None:
         """Let the ledger know. The index hears of it with the next search or settling, or at the end."""
-        stored = {entry.answer.id for entry in flushed.applied if entry.answer.path}
+        stored = [entry.answer for entry in flushed.applied if entry.answer.action in _NEW_LINES]
         if stored:
             with contextlib.suppress(HindbrainError):
-                self.ledger.note_stored([item for item in self.book.items() if item.id in stored])
+                self.ledger.note_stored(stored)
 
     def take_in_touched(self) -> int:
         """Bring what was written here into the index, where there is one; returns how many notes."""
@@ -235,12 +235,10 @@ class Memory(MemoryParts):
         with contextlib.suppress(HindbrainError):
             self.take_in_touched()
 
-    def _look_for_deleted(self) -> None:
-        """As `notice_deleted`, now and then."""
-        now = self.clock.now()
-        if not 0 <= now - self._looked_at < _LOOK_S:
-            self._looked_at = now
-            with contextlib.suppress(HindbrainError):
+    def _look_for_deleted(self, text: str) -> None:
+        """Who deletes a line by hand does not want an agent to bring it back before the next settling."""
+        with contextlib.suppress(HindbrainError):
+            if self.ledger.knows(text):
                 self.notice_deleted()
 
     def notice_deleted(self) -> list[str]:

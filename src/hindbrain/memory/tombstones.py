@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.base.clock import Clock
-from hindbrain.memory.event_log import Event, EventLog
+from hindbrain.memory.event_log import EventLog, Mark
 from hindbrain.memory.fingerprint import Fingerprint, alike, fingerprint, new_salt, run_prints
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Tombstones:
     def __init__(self, root: Path, writer: Callable[[], VaultWriter], clock: Clock) -> None:
         self._log = EventLog(root, TOMBSTONES, writer)
         self._clock = clock
-        self._read_from: tuple[Event, ...] | None = None
+        self._read_to = Mark()
         self._salts: list[str] = []
         self._stones: dict[str, _Stone] = {}  # by exact hash, while it stands
 
@@ -111,12 +111,11 @@ class Tombstones:
         return bool(stones)
 
     def _look(self) -> None:
-        events = self._log.read()
-        if events is self._read_from:
-            return
-        self._read_from = events
-        self._salts, self._stones = [], {}
-        for event in events:
+        news = self._log.since(self._read_to)
+        self._read_to = news.mark
+        if news.anew:
+            self._salts, self._stones = [], {}
+        for event in news.events:
             salt, exact = event.get("salt"), event.get("exact")
             if isinstance(salt, str) and salt and salt not in self._salts:
                 self._salts.append(salt)

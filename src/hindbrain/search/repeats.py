@@ -1,6 +1,7 @@
-"""Where a vault says a text already, by runs of words: to tell whose words somebody is repeating.
+"""Where a vault says a text already in the words of strangers: to tell whose words somebody is repeating.
 
-One full-text query of phrases; no ranking and no meaning. Reads the index only.
+One full-text query of phrases, in notes that were taken from elsewhere; no ranking and no meaning. Reads the
+index only.
 """
 
 from __future__ import annotations
@@ -15,27 +16,26 @@ _RUN = 4  # words of a phrase: enough to be somebody's, few enough to survive a 
 _FEWEST = 3  # a text of fewer words is everybody's
 _STEP = 2
 _MOST_PHRASES = 24  # spread over the whole text
+_MOST_PASSAGES = 32
 _WORD = re.compile(r"\w+")
+_FOREIGN = "SELECT 1 FROM origin LIMIT 1"
+_PASSAGES = """
+    SELECT o.source, p.note_id, p.start, p.stop FROM passage_fts f
+    JOIN passage p ON p.id = f.rowid JOIN origin o ON o.note_id = p.note_id
+    WHERE f.passage_fts MATCH ? LIMIT ?
+"""
 
 
-def passages_repeated(store: IndexStore, text: str, *, limit: int = 8) -> list[tuple[str, str]]:
-    """(path, passage) of the passages that share runs of words with `text`, those with most first."""
+def passages_repeated(store: IndexStore, text: str) -> list[tuple[str, str]]:
+    """(source, passage) of what strangers say in the vault and `text` shares runs of words with."""
+    if not store.select(_FOREIGN):
+        return []
     phrases = list(_phrases(_WORD.findall(searchable(text))))
     if not phrases:
         return []
     expression = " OR ".join(f'"{phrase}"' for phrase in phrases)
-    ids = [passage_id for passage_id, _ in store.ranked_passages(expression, limit)]
-    passages = store.passages(ids)
-    notes = store.notes({passage.note_id for passage in passages})
-    found = {
-        passage.id: (
-            notes[passage.note_id].path,
-            store.text_of(passage.note_id)[passage.start : passage.stop],
-        )
-        for passage in passages
-        if passage.note_id in notes
-    }
-    return [found[passage_id] for passage_id in ids if passage_id in found]
+    rows = store.select(_PASSAGES, (expression, _MOST_PASSAGES))
+    return [(source, store.text_of(note_id)[start:stop]) for source, note_id, start, stop in rows]
 
 
 def _phrases(words: list[str]) -> Iterable[str]:

@@ -15,6 +15,7 @@ from hindbrain.base.errors import Busy, WriteFailed
 
 _FIRST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 0.02
+_GLANCES = 5
 
 
 class FileLock:
@@ -28,7 +29,7 @@ class FileLock:
 
     @contextlib.contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:
-        """Hold the lock; raise Busy when it isn't free within `timeout_s` (0: one try)."""
+        """Hold the lock; raise Busy when it isn't free within `timeout_s` (0: a glance)."""
         fd = self._open()
         try:
             self._wait(fd, timeout_s)
@@ -109,7 +110,14 @@ else:
 
     def _wait_in_line(fd: int, timeout_s: float) -> bool:
         """In the system's own line, where the first comes first: fifty that poll starve some of them."""
-        return timeout_s > 0 and _Place(fd).wait(timeout_s)
+        if timeout_s > 0:
+            return _Place(fd).wait(timeout_s)
+        # Somebody who left the line may have got the lock just now, and gives it back at once.
+        for _ in range(_GLANCES):
+            time.sleep(_FIRST_WAIT_S)
+            if _try_lock(fd):
+                return True
+        return False
 
     class _Place:
         """A place in the line. The system's wait knows no time limit, so a thread waits, and can be left."""
