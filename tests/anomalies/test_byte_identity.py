@@ -11,7 +11,7 @@ import pytest
 
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import HindbrainError, UsageError, VaultError
-from hindbrain.memory.notebook import Notebook
+from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Property

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from hindbrain.app import App
 from hindbrain.base.errors import HindbrainError
-from hindbrain.memory.protected import check_writable
-from hindbrain.memory.tool import call
+from hindbrain.memory.policy.protected import check_writable
 from hindbrain.memory.tools import TOOLS
+from hindbrain.memory.tools.tool import call
 from hindbrain.vault.layout import built_in
 from workbench import Vault
 

@@ -19,11 +19,11 @@ from tests.anomalies import oracle
 from hindbrain.app import App
 from hindbrain.base.errors import HindbrainError, NotFound, UsageError
 from hindbrain.index.store import IndexStore
-from hindbrain.memory.inbox import Proposal
-from hindbrain.memory.purge import Purged, purge, unfinished
-from hindbrain.memory.queue import Waiting
-from hindbrain.memory.tool import call
+from hindbrain.memory.forgetting.purge import Purged, purge, unfinished
+from hindbrain.memory.inbox.inbox import Proposal
+from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.tools import tool_named
+from hindbrain.memory.tools.tool import call
 from hindbrain.search.query import SearchQuery
 from workbench import NOW, Vault
 

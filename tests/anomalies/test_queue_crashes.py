@@ -17,7 +17,7 @@ from tests.anomalies.killer import CHANGES_FILES, NEVER, Faults, kill, kill_in_t
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
-from hindbrain.memory.queue import Waiting, WriteQueue
+from hindbrain.memory.storage.queue import Waiting, WriteQueue
 
 _NOW = 1_778_846_400.0
 

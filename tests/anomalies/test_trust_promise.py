@@ -18,11 +18,11 @@ from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, Refused
-from hindbrain.memory.category import CATEGORIES
-from hindbrain.memory.provenance import trust_rank
+from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.memory.policy.provenance import trust_rank
 from hindbrain.memory.service import Memory
-from hindbrain.memory.tool import call
 from hindbrain.memory.tools import TOOLS
+from hindbrain.memory.tools.tool import call
 from workbench import NOW, Vault
 
 _SYLLABLES = tuple(first + second for first in "bdfklm" for second in "aeiou")

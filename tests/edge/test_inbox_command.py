@@ -8,7 +8,7 @@ import pytest
 from command_runs import Cli
 
 from hindbrain.app import App
-from hindbrain.memory.inbox import Proposal
+from hindbrain.memory.inbox.inbox import Proposal
 from workbench import Vault
 
 

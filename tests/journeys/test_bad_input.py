@@ -19,8 +19,8 @@ from hindbrain.base.errors import Ambiguous, HindbrainError, NoteChanged
 from hindbrain.edge.main import main
 from hindbrain.edge.opening import open_app
 from hindbrain.memory.service import Memory
-from hindbrain.memory.tool import call
 from hindbrain.memory.tools import tool_named
+from hindbrain.memory.tools.tool import call
 
 _NOTES = {
     "Boat.md": b"# Boat\r\n\r\nThe mast needs varnish.\r\n",

@@ -17,8 +17,8 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.edge.main import main
 from hindbrain.edge.opening import open_app
 from hindbrain.memory.service import Memory
-from hindbrain.memory.tool import call
 from hindbrain.memory.tools import TOOLS
+from hindbrain.memory.tools.tool import call
 from hindbrain.vault.layout import LAYOUTS
 from hindbrain.vault.parse import decode_note, parse_note
 

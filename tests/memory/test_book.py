@@ -10,7 +10,7 @@ import pytest
 
 from hindbrain.app import App
 from hindbrain.base.errors import NotFound
-from hindbrain.memory.book import MemoryBook
+from hindbrain.memory.items.book import MemoryBook
 from workbench import Vault
 
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import EmbedderError
-from hindbrain.memory.conflict import Calibration, ConflictJudge, Decision, merged_text, similarity
-from hindbrain.memory.contradiction import other_wordings
-from hindbrain.memory.item import MemoryItem
-from hindbrain.memory.statement import read_statement
+from hindbrain.memory.conflicts.conflict import Calibration, ConflictJudge, Decision, merged_text, similarity
+from hindbrain.memory.conflicts.contradiction import other_wordings
+from hindbrain.memory.conflicts.statement import read_statement
+from hindbrain.memory.items.item import MemoryItem
 from hindbrain.models.static import load_static
 
 # `benchmarks` is no part of the installed package.

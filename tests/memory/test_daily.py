@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import UsageError, VaultError
-from hindbrain.memory.daily import Daily
-from hindbrain.memory.daily_note import EVENTS, add_block, add_items
-from hindbrain.memory.notebook import Notebook
+from hindbrain.memory.daily.daily import Daily
+from hindbrain.memory.daily.daily_note import EVENTS, add_block, add_items
+from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.vault.layout import Layout, built_in, load_layout
 from hindbrain.vault.parse import parse_note
 from workbench import Vault

@@ -11,10 +11,10 @@ import pytest
 
 from hindbrain.base.clock import FakeClock, SystemClock
 from hindbrain.base.errors import NotFound, UsageError, VaultError
-from hindbrain.memory.inbox import Inbox, Proposal
-from hindbrain.memory.item import MemoryItem
-from hindbrain.memory.notebook import Notebook
-from hindbrain.memory.tombstones import Tombstones
+from hindbrain.memory.forgetting.tombstones import Tombstones
+from hindbrain.memory.inbox.inbox import Inbox, Proposal
+from hindbrain.memory.items.item import MemoryItem
+from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.vault.layout import built_in
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault

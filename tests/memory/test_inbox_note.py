@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.category import CATEGORIES
-from hindbrain.memory.inbox_note import (
+from hindbrain.memory.inbox.inbox_note import (
     Proposal,
     add_lines,
     change_text,
@@ -17,6 +16,7 @@ from hindbrain.memory.inbox_note import (
     render,
     take_lines,
 )
+from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.vault.origin import SOURCES
 
 NOTE = "# Inbox\n\nHelp.\n\n- [ ] remember: Likes tea [source:: web] ^p-aaaa\n- [ ] buy milk\n\nEnd"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.link_names import NameTable, NoteName, link_known
+from hindbrain.memory.notes.link_names import NameTable, NoteName, link_known
 
 NAMES = [
     NoteName("Project Alpha", "Projects/Project Alpha.md"),

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from hindbrain.memory.lint_lines import by_id, check_agent_note, is_agents, memory_places, mend
+from hindbrain.memory.notes.lint_lines import by_id, check_agent_note, is_agents, memory_places, mend
 from hindbrain.vault.layout import Layout, built_in
 from hindbrain.vault.lint import LintProblem
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.item import MemoryItem, parse_items
-from hindbrain.memory.note_edit import Add, Remove, Reword, Step, Strike, edit_note
+from hindbrain.memory.items.item import MemoryItem, parse_items
+from hindbrain.memory.items.note_edit import Add, Remove, Reword, Step, Strike, edit_note
 from hindbrain.vault.lines import NoteLines
 
 NOTE = (

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.hidden_text import strip_hidden
-from hindbrain.memory.own_output import strip_own_output
-from hindbrain.memory.policy import MAX_CHARS, Policy
-from hindbrain.memory.provenance import (
+from hindbrain.memory.policy.hidden_text import strip_hidden
+from hindbrain.memory.policy.own_output import strip_own_output
+from hindbrain.memory.policy.policy import MAX_CHARS, Policy
+from hindbrain.memory.policy.provenance import (
     Heard,
     agent_claim,
     inherited,
@@ -18,7 +18,7 @@ from hindbrain.memory.provenance import (
     repeats,
     trust_rank,
 )
-from hindbrain.memory.tripwire import reads_like_instruction
+from hindbrain.memory.policy.tripwire import reads_like_instruction
 from hindbrain.vault.origin import SOURCES, source_of_note
 
 FACT = "Prefers window seats on long flights"

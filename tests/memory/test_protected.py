@@ -9,7 +9,7 @@ import pytest
 
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import HindbrainError, Refused
-from hindbrain.memory.protected import check_writable, why_protected
+from hindbrain.memory.policy.protected import check_writable, why_protected
 from hindbrain.vault.layout import built_in
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hindbrain.base.errors import Busy, WriteFailed
-from hindbrain.memory.queue import Waiting, WriteQueue
+from hindbrain.memory.storage.queue import Waiting, WriteQueue
 
 
 def waiting(number: int, **other: object) -> Waiting:

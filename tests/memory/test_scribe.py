@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.scribe import (
+from hindbrain.memory.notes.scribe import (
     clean_tag,
     clean_text,
     compose_note,

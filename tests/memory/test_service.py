@@ -12,8 +12,8 @@ from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.memory.answers import Remembered
-from hindbrain.memory.conflict import Decision
-from hindbrain.memory.item import MemoryItem
+from hindbrain.memory.conflicts.conflict import Decision
+from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.service import Memory
 from workbench import Vault
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
-from hindbrain.memory.storing import WriteSettings
+from hindbrain.memory.storage.storing import WriteSettings
 from workbench import Vault
 
 GOODS = ("tea", "rope", "jazz", "wax", "oboes", "rust", "maps", "figs", "wool", "salt")

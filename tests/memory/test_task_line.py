@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.item_text import fold
-from hindbrain.memory.task_line import (
+from hindbrain.memory.items.item_text import fold
+from hindbrain.memory.tasks.task_line import (
     MAX_TITLE,
     PRIORITIES,
     STATUSES,
@@ -19,7 +19,7 @@ from hindbrain.memory.task_line import (
     render_task,
     with_status,
 )
-from hindbrain.memory.task_note import read_tasks
+from hindbrain.memory.tasks.task_note import read_tasks
 
 TODAY = "2026-05-15"
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import Ambiguous, NotFound, UsageError, VaultError
-from hindbrain.memory.notebook import Notebook
-from hindbrain.memory.task_line import TaskItem
-from hindbrain.memory.task_note import read_tasks, with_change, with_new_task
-from hindbrain.memory.tasks import Tasks
+from hindbrain.memory.notes.notebook import Notebook
+from hindbrain.memory.tasks.task_line import TaskItem
+from hindbrain.memory.tasks.task_note import read_tasks, with_change, with_new_task
+from hindbrain.memory.tasks.tasks import Tasks
 from hindbrain.vault.layout import built_in
 from hindbrain.vault.parse import split_lines
 from workbench import Vault
@@ -310,8 +310,8 @@ _WRITER = """
 import sys
 from pathlib import Path
 from hindbrain.base.clock import SystemClock
-from hindbrain.memory.notebook import Notebook
-from hindbrain.memory.tasks import Tasks
+from hindbrain.memory.notes.notebook import Notebook
+from hindbrain.memory.tasks.tasks import Tasks
 from hindbrain.vault.layout import built_in
 from hindbrain.vault.write import VaultWriter
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.fingerprint import fingerprint
-from hindbrain.memory.item import MemoryItem
-from hindbrain.memory.ledger import Ledger
-from hindbrain.memory.tombstones import Tombstones
+from hindbrain.memory.forgetting.fingerprint import fingerprint
+from hindbrain.memory.forgetting.ledger import Ledger
+from hindbrain.memory.forgetting.tombstones import Tombstones
+from hindbrain.memory.items.item import MemoryItem
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault
 

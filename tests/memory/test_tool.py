@@ -19,7 +19,7 @@ from hindbrain.base.errors import (
     UsageError,
 )
 from hindbrain.memory.service import Memory
-from hindbrain.memory.tool import (
+from hindbrain.memory.tools.tool import (
     Arguments,
     Param,
     Tool,

@@ -21,8 +21,8 @@ from hindbrain.base.errors import (
     UnsafePath,
     UsageError,
 )
-from hindbrain.memory.tool import ToolResult, call, failure_text
 from hindbrain.memory.tools import TOOLS, tool_named
+from hindbrain.memory.tools.tool import ToolResult, call, failure_text
 from workbench import Vault
 
 TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xL3rU6"

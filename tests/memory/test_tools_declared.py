@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.task_line import PRIORITIES, STATUSES
-from hindbrain.memory.tool import Tool, input_schema, listed_tool
+from hindbrain.memory.tasks.task_line import PRIORITIES, STATUSES
 from hindbrain.memory.tools import DEFAULT_SET, TOOL_SETS, TOOLS, tool_named, tools_of
+from hindbrain.memory.tools.tool import Tool, input_schema, listed_tool
 
 # name -> the arguments that must be given, and those that may
 REFERENCE = {

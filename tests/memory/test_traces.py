@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.traces import Traces, texts_of
+from hindbrain.memory.forgetting.traces import Traces, texts_of
 
 TEXT = "Ada's cat is called Pixel"
 NOTE = b"""# Facts\r

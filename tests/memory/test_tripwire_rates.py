@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hindbrain.memory.policy import Policy
+from hindbrain.memory.policy.policy import Policy
 
 Unpack = Callable[[str], Path]
 SEEDS = ("seeds-cybersec-2026-01", "seeds-llm-mailbox", "seeds-sysmsg-extraction-2025-04")

@@ -20,10 +20,10 @@ from hindbrain.base.errors import (
     UsageError,
     VaultError,
 )
-from hindbrain.memory import kept_bytes
-from hindbrain.memory.note_place import list_folder
+from hindbrain.memory.notes import kept_bytes
+from hindbrain.memory.notes.note_place import list_folder
+from hindbrain.memory.notes.vault_verbs import Part, PropertyChange, append, read, set_properties, write
 from hindbrain.memory.service import Memory
-from hindbrain.memory.vault_verbs import Part, PropertyChange, append, read, set_properties, write
 from hindbrain.vault.hashing import content_hash
 from workbench import Vault
 

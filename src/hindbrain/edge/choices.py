@@ -83,7 +83,7 @@ def _layouts() -> Iterable[str]:
 
 
 def _categories() -> Iterable[str]:
-    from hindbrain.memory.category import CATEGORIES
+    from hindbrain.memory.items.category import CATEGORIES
 
     return CATEGORIES
 

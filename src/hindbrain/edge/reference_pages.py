@@ -15,8 +15,8 @@ from itertools import groupby
 from hindbrain.base import errors
 from hindbrain.base.config import KEY_NAMES, SETTINGS, Setting, Value, variable_of
 from hindbrain.base.errors import HindbrainError, UsageError
-from hindbrain.memory.tool import Param, Tool, listed_tool
 from hindbrain.memory.tools import DEFAULT_SET, TOOL_SETS, TOOLS, tools_of
+from hindbrain.memory.tools.tool import Param, Tool, listed_tool
 
 _SETTINGS_INTRO = """\
 # Settings

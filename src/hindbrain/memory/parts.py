@@ -12,25 +12,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
-from hindbrain.memory.item import MemoryItem, trust_of
-from hindbrain.memory.notebook import Notebook
-from hindbrain.memory.queue import WriteQueue
-from hindbrain.memory.storing import Storage, WriteSettings
+from hindbrain.memory.items.item import MemoryItem, trust_of
+from hindbrain.memory.notes.notebook import Notebook
+from hindbrain.memory.storage.queue import WriteQueue
+from hindbrain.memory.storage.storing import Storage, WriteSettings
 
 if TYPE_CHECKING:
     from hindbrain.index.sync import SyncReport
-    from hindbrain.memory.applying import Applier
-    from hindbrain.memory.book import MemoryBook
-    from hindbrain.memory.conflict import ConflictJudge
-    from hindbrain.memory.daily import Daily
-    from hindbrain.memory.inbox import Inbox
-    from hindbrain.memory.ledger import Ledger
-    from hindbrain.memory.link_names import NameTable, NoteName
-    from hindbrain.memory.merged_ids import MergedIds
-    from hindbrain.memory.policy import Policy
-    from hindbrain.memory.provenance import Heard
-    from hindbrain.memory.tasks import Tasks
-    from hindbrain.memory.tombstones import Tombstones
+    from hindbrain.memory.conflicts.conflict import ConflictJudge
+    from hindbrain.memory.daily.daily import Daily
+    from hindbrain.memory.forgetting.ledger import Ledger
+    from hindbrain.memory.forgetting.tombstones import Tombstones
+    from hindbrain.memory.inbox.inbox import Inbox
+    from hindbrain.memory.items.book import MemoryBook
+    from hindbrain.memory.notes.link_names import NameTable, NoteName
+    from hindbrain.memory.policy.policy import Policy
+    from hindbrain.memory.policy.provenance import Heard
+    from hindbrain.memory.storage.applying import Applier
+    from hindbrain.memory.storage.merged_ids import MergedIds
+    from hindbrain.memory.tasks.tasks import Tasks
     from hindbrain.models.embedder import Embedder
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.query import SearchQuery
@@ -105,7 +105,7 @@ class MemoryParts:
 
     @cached_property
     def _merged(self) -> MergedIds:
-        from hindbrain.memory.merged_ids import MergedIds
+        from hindbrain.memory.storage.merged_ids import MergedIds
 
         return MergedIds(self.state)
 
@@ -118,19 +118,19 @@ class MemoryParts:
 
     @cached_property
     def book(self) -> MemoryBook:
-        from hindbrain.memory.book import MemoryBook
+        from hindbrain.memory.items.book import MemoryBook
 
         return MemoryBook(self.notebook, self.layout, self.root)
 
     @cached_property
     def _applier(self) -> Applier:
-        from hindbrain.memory.applying import Applier
+        from hindbrain.memory.storage.applying import Applier
 
         return Applier(self.notebook, self.layout, self.book.category_of, self._link)
 
     def _link(self, text: str, own: str) -> str:
         """With the notes that a text mentions linked, as far as the index knows them."""
-        from hindbrain.memory.link_names import NameTable, link_known
+        from hindbrain.memory.notes.link_names import NameTable, link_known
 
         now = self.clock.now()
         if self._names is None or not 0 <= now - self._names_at < _NAMES_S:
@@ -147,31 +147,31 @@ class MemoryParts:
 
     @cached_property
     def judge(self) -> ConflictJudge:
-        from hindbrain.memory.conflict import ConflictJudge
+        from hindbrain.memory.conflicts.conflict import ConflictJudge
 
         return ConflictJudge(self._around.embedder)
 
     @cached_property
     def tombstones(self) -> Tombstones:
-        from hindbrain.memory.tombstones import Tombstones
+        from hindbrain.memory.forgetting.tombstones import Tombstones
 
         return Tombstones(self.root, self._around.writer, self.clock)
 
     @cached_property
     def ledger(self) -> Ledger:
-        from hindbrain.memory.ledger import Ledger
+        from hindbrain.memory.forgetting.ledger import Ledger
 
         return Ledger(self.root, self._around.writer, self.tombstones, self.clock)
 
     @cached_property
     def policy(self) -> Policy:
-        from hindbrain.memory.policy import Policy
+        from hindbrain.memory.policy.policy import Policy
 
         return Policy(self.tombstones, self._heard)
 
     @cached_property
     def inbox(self) -> Inbox:
-        from hindbrain.memory.inbox import Inbox
+        from hindbrain.memory.inbox.inbox import Inbox
 
         return Inbox(
             self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
@@ -180,19 +180,19 @@ class MemoryParts:
 
     @cached_property
     def tasks(self) -> Tasks:
-        from hindbrain.memory.tasks import Tasks
+        from hindbrain.memory.tasks.tasks import Tasks
 
         return Tasks(self.notebook, self.layout, self.clock)
 
     @cached_property
     def daily(self) -> Daily:
-        from hindbrain.memory.daily import Daily
+        from hindbrain.memory.daily.daily import Daily
 
         return Daily(self.notebook, self.layout, self.clock)
 
     def _heard(self, text: str) -> Iterable[Heard]:
         """What the vault holds that `text` may repeat, as far as it is trusted less than an agent."""
-        from hindbrain.memory.provenance import Heard
+        from hindbrain.memory.policy.provenance import Heard
 
         waiting = [one for one in self.queue.pending() if one.source not in ("user", "agent")]
         found = [Heard(one.text, one.source) for one in self.book.doubtful(text)]
@@ -203,7 +203,7 @@ class MemoryParts:
 
     def _store_approved(self, item: MemoryItem, approved: str) -> None:
         """What a person ticked in the inbox: exactly these words, beside whatever is there."""
-        from hindbrain.memory.note_edit import Add
+        from hindbrain.memory.items.note_edit import Add
 
         path = self.layout.path("memory", category=item.category)
         add = Add(item._replace(path=path), exactly=True, fields=(("approved", approved),))

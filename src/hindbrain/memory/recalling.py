@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
-from hindbrain.memory.word_index import words_of
+from hindbrain.memory.items.word_index import words_of
 
 if TYPE_CHECKING:
-    from hindbrain.memory.item import MemoryItem
+    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit, SearchResult
 
@@ -112,7 +112,7 @@ def _joined(
     stored: set[str],
 ) -> list[RecalledMemory]:
     """Those that the search found, those that share words with the topic, and those on their way."""
-    from hindbrain.memory.word_index import WordIndex, nearest
+    from hindbrain.memory.items.word_index import WordIndex, nearest
 
     asked = _telling_words(topic)
     on_their_way = [

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
-from hindbrain.memory.category import CATEGORIES
-from hindbrain.memory.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
-from hindbrain.memory.item_text import fold
+from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
+from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.parts import IndexStanding, MemoryParts, Surroundings
-from hindbrain.memory.queue import Waiting
-from hindbrain.memory.storing import FLUSH_WAIT_S, STRATEGIES, Flushed, WriteSettings
+from hindbrain.memory.storage.queue import Waiting
+from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed, WriteSettings
 
 if TYPE_CHECKING:
-    from hindbrain.memory.policy import Verdict
+    from hindbrain.memory.policy.policy import Verdict
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.query import SearchQuery
 
@@ -95,8 +95,8 @@ class Memory(MemoryParts):
         """
         if text is None and importance is None:
             raise UsageError("nothing to change: give a new text or importance")
-        from hindbrain.memory.note_edit import Reword
-        from hindbrain.memory.provenance import lowest
+        from hindbrain.memory.items.note_edit import Reword
+        from hindbrain.memory.policy.provenance import lowest
 
         item = self._find_stored(memory_id)
         if importance is not None:
@@ -113,7 +113,7 @@ class Memory(MemoryParts):
 
     def forget(self, memory_id: str) -> Forgotten:
         """Remove a memory and the lines below it, and do not learn it again. `undo` brings it back."""
-        from hindbrain.memory.note_edit import Remove
+        from hindbrain.memory.items.note_edit import Remove
 
         item = self._find_stored(memory_id)
         written, _ = self._applier.edit_note(item.path, [Remove(item)], self.today())
@@ -172,7 +172,7 @@ class Memory(MemoryParts):
         ]
 
     def _hold(self, verdict: Verdict, category: str, importance: float, tags: tuple[str, ...]) -> Remembered:
-        from hindbrain.memory.inbox import Proposal
+        from hindbrain.memory.inbox.inbox import Proposal
 
         text = fold(verdict.text)
         proposal = Proposal(

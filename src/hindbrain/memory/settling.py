@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hindbrain.base.errors import Busy, HindbrainError
 from hindbrain.memory.answers import Settled
-from hindbrain.memory.inbox import Settled as InboxSettled
-from hindbrain.memory.storing import FLUSH_WAIT_S, Flushed
+from hindbrain.memory.inbox.inbox import Settled as InboxSettled
+from hindbrain.memory.storage.storing import FLUSH_WAIT_S, Flushed
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory

@@ -12,7 +12,7 @@ from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
-    from hindbrain.memory.daily import Daily
+    from hindbrain.memory.daily.daily import Daily
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, out: Output) -> int:
-    from hindbrain.memory.daily import local_time
+    from hindbrain.memory.daily.daily import local_time
 
     with closing(open_app(args)) as app:
         today = local_time(app.clock.now()).date()

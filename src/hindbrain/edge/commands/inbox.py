@@ -18,7 +18,7 @@ from hindbrain.edge.output import BOLD, DIM, Output, safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hindbrain.memory.inbox import Inbox, Proposal, Settled
+    from hindbrain.memory.inbox.inbox import Inbox, Proposal, Settled
 
 _VERBS = ("list", "accept", "refuse", "edit")
 

@@ -14,7 +14,7 @@ from hindbrain.edge.output import DIM, GREEN, YELLOW, Output, safe
 if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.index.links import LinkGraph
-    from hindbrain.memory.lint import LintReport
+    from hindbrain.memory.notes.lint import LintReport
     from hindbrain.vault.lint import LinkEnd, LintProblem, Resolve
     from hindbrain.vault.path_rules import NotePath
 
@@ -37,8 +37,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, out: Output) -> int:
-    from hindbrain.memory.lint import Linter
-    from hindbrain.memory.notebook import Notebook
+    from hindbrain.memory.notes.lint import Linter
+    from hindbrain.memory.notes.notebook import Notebook
     from hindbrain.vault.layout import load_layout
 
     with closing(open_app(args)) as app:

@@ -12,8 +12,8 @@ from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import DIM, Output, safe
 
 if TYPE_CHECKING:
+    from hindbrain.memory.notes.vault_verbs import Changed, PropertyChange
     from hindbrain.memory.service import Memory
-    from hindbrain.memory.vault_verbs import Changed, PropertyChange
 
 _MOST_BYTES = 50_000_000  # of stdin: more is no note
 _OPTIONS_OF = {
@@ -54,7 +54,7 @@ def run(args: Namespace, out: Output) -> int:
     if args.action == "set":
         changes = _property_changes(args)
         with closing(open_app(args)) as app:
-            from hindbrain.memory.vault_verbs import set_properties
+            from hindbrain.memory.notes.vault_verbs import set_properties
 
             changed = set_properties(app.memory, args.note, changes)
         _show(changed, out)
@@ -79,7 +79,7 @@ def _check(args: Namespace) -> None:
 
 
 def _property_changes(args: Namespace) -> list[PropertyChange]:
-    from hindbrain.memory.vault_verbs import PropertyChange
+    from hindbrain.memory.notes.vault_verbs import PropertyChange
 
     changes = [PropertyChange(key, None) for key in args.remove or ()]
     for word in args.words:
@@ -125,8 +125,8 @@ def _stdin() -> str:
 
 def _read(memory: Memory, args: Namespace, out: Output) -> None:
     from hindbrain.edge.commands.read import line_range, note_data
-    from hindbrain.memory.tool import short_hash
-    from hindbrain.memory.vault_verbs import Part, read
+    from hindbrain.memory.notes.vault_verbs import Part, read
+    from hindbrain.memory.tools.tool import short_hash
 
     first, last = line_range(args.lines) if args.lines else (0, 0)
     part = Part(heading=args.heading or "", block=args.block or "", first=first, last=last)
@@ -147,7 +147,7 @@ def _read(memory: Memory, args: Namespace, out: Output) -> None:
 
 def _change(memory: Memory, args: Namespace, content: str) -> Changed:
     """As its owner: what they type is not signed as an agent's, and nothing is taken out of it."""
-    from hindbrain.memory.vault_verbs import append, write
+    from hindbrain.memory.notes.vault_verbs import append, write
 
     if args.action == "write":
         return write(memory, args.note, content, known_hash=args.hash or "", by="user")
@@ -155,7 +155,7 @@ def _change(memory: Memory, args: Namespace, content: str) -> Changed:
 
 
 def _show(changed: Changed, out: Output) -> None:
-    from hindbrain.memory.tool import short_hash
+    from hindbrain.memory.tools.tool import short_hash
 
     if changed.removed:
         kinds = ", ".join(changed.removed)

@@ -13,7 +13,7 @@ from hindbrain.edge.output import BOLD, DIM, GREEN, RED, YELLOW, Output, safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hindbrain.memory.tasks import TaskItem, Tasks
+    from hindbrain.memory.tasks.tasks import TaskItem, Tasks
 
 # What a person types, and the status it gives.
 _CHANGES = {

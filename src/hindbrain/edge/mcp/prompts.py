@@ -55,8 +55,8 @@ def _check(prompt: Declared, arguments: Mapping[str, str]) -> None:
 
 
 def _recall(memory: Memory, topic: str) -> Made:
-    from hindbrain.memory.tool import call
     from hindbrain.memory.tools import tool_named
+    from hindbrain.memory.tools.tool import call
 
     found = call(memory, tool_named("recall"), {"topic": topic})
     return Made(

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from hindbrain.memory.service import Memory
-    from hindbrain.memory.tool import Tool, ToolResult
+    from hindbrain.memory.tools.tool import Tool, ToolResult
 
 R = TypeVar("R")
 
@@ -104,7 +104,7 @@ class Protocol:
         )
 
     async def list_tools(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        from hindbrain.memory.tool import input_schema
+        from hindbrain.memory.tools.tool import input_schema
 
         self._warm_up_soon()
         return ListToolsResult(
@@ -120,7 +120,7 @@ class Protocol:
         )
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        from hindbrain.memory.tool import failure_text
+        from hindbrain.memory.tools.tool import failure_text
 
         tool = self._tools.get(params.name)
         if tool is None:
@@ -136,7 +136,7 @@ class Protocol:
         return _content(result.text, data=result.data if self._structured else None)
 
     async def _call(self, ctx: Context, tool: Tool, arguments: Mapping[str, Any] | None) -> ToolResult:
-        from hindbrain.memory.tool import ToolResult, call
+        from hindbrain.memory.tools.tool import ToolResult, call
 
         if tool.name not in _SEARCHING or self._serving.making is None:
             return await self._serving.run(lambda memory: call(memory, tool, arguments))

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.tool import Tool
 from hindbrain.memory.tools.memory_tools import MEMORY_TOOLS
 from hindbrain.memory.tools.recall_tools import RECALL_TOOLS
 from hindbrain.memory.tools.task_tools import TASK_TOOLS
+from hindbrain.memory.tools.tool import Tool
 from hindbrain.memory.tools.vault_tools import VAULT_TOOLS
 
 TOOLS: tuple[Tool, ...] = (*RECALL_TOOLS, *VAULT_TOOLS, *TASK_TOOLS, *MEMORY_TOOLS)

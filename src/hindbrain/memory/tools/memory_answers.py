@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.memory.tool import ToolResult
 from hindbrain.memory.tools.note_answers import MOST_CHARS, span
 from hindbrain.memory.tools.search_answers import cited, weakness
+from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, RecalledMemory, Remembered
-    from hindbrain.memory.item import MemoryItem
+    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.search.hit import Hit
 
 _MOST_OF_ONE = 500  # characters of a memory or passage

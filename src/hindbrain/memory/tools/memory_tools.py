@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.category import CATEGORIES
-from hindbrain.memory.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -32,8 +32,8 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
 
 def _get(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.base.errors import Ambiguous, NotFound
+    from hindbrain.memory.notes.vault_verbs import Part, read
     from hindbrain.memory.tools.note_answers import lines_answer, missing_answer
-    from hindbrain.memory.vault_verbs import Part, read
 
     first, count = args.get("from", 0), args.get("lines", 0)
     part = Part(first=first, last=(first or 1) + count - 1 if count else 0)
@@ -48,8 +48,8 @@ def _get(memory: Memory, args: Arguments) -> ToolResult:
 
 
 def _read(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.notes.vault_verbs import Part, read
     from hindbrain.memory.tools.note_answers import reading_answer
-    from hindbrain.memory.vault_verbs import Part, read
 
     part = Part(first=args.get("line_start", 0), last=args.get("line_end", 0))
     reading = read(memory, args["file_path"], part)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.memory.tool import ToolResult, short_hash
+from hindbrain.memory.tools.tool import ToolResult, short_hash
 from hindbrain.vault.note_parts import end_of
 
 if TYPE_CHECKING:
-    from hindbrain.memory.note_place import Listing
-    from hindbrain.memory.vault_verbs import Changed, Reading
+    from hindbrain.memory.notes.note_place import Listing
+    from hindbrain.memory.notes.vault_verbs import Changed, Reading
 
 MOST_CHARS = 8_000  # of one answer
 _MOST_ENTRIES = 200  # of a folder

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.memory.tool import ToolResult
 from hindbrain.memory.tools.note_answers import MOST_CHARS, span
+from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.search.hit import Hit, SearchResult

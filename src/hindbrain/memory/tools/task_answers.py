@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.memory.tool import ToolResult
 from hindbrain.memory.tools.note_answers import MOST_CHARS
+from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
-    from hindbrain.memory.task_line import TaskItem
+    from hindbrain.memory.tasks.task_line import TaskItem
 
 _MOST_OF_ONE = 300  # characters of a task's details
 

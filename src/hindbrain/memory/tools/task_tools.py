@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory

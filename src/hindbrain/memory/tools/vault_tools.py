@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -14,8 +14,8 @@ _MOST_HITS = 50
 
 
 def _read(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.notes.vault_verbs import Part, read
     from hindbrain.memory.tools.note_answers import reading_answer
-    from hindbrain.memory.vault_verbs import Part, read
 
     part = Part(
         heading=args.get("heading", ""),
@@ -29,21 +29,21 @@ def _read(memory: Memory, args: Arguments) -> ToolResult:
 
 
 def _write(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.notes.vault_verbs import write
     from hindbrain.memory.tools.note_answers import change_answer
-    from hindbrain.memory.vault_verbs import write
 
     return change_answer(write(memory, args["path"], args["content"], known_hash=args.get("hash", "")))
 
 
 def _append(memory: Memory, args: Arguments) -> ToolResult:
+    from hindbrain.memory.notes.vault_verbs import append
     from hindbrain.memory.tools.note_answers import change_answer
-    from hindbrain.memory.vault_verbs import append
 
     return change_answer(append(memory, args["path"], args["content"], heading=args.get("heading", "")))
 
 
 def _search(memory: Memory, args: Arguments) -> ToolResult:
-    from hindbrain.memory.note_place import find_folder
+    from hindbrain.memory.notes.note_place import find_folder
     from hindbrain.memory.tools.memory_search import search_vault
     from hindbrain.memory.tools.search_answers import hits_answer
     from hindbrain.search.query import Filters, SearchQuery
@@ -54,7 +54,7 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
 
 
 def _list(memory: Memory, args: Arguments) -> ToolResult:
-    from hindbrain.memory.note_place import list_folder
+    from hindbrain.memory.notes.note_place import list_folder
     from hindbrain.memory.tools.note_answers import listing_answer
 
     return listing_answer(list_folder(memory, args.get("directory", "")))

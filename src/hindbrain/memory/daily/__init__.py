@@ -1,0 +1,1 @@
+"""Daily notes: sessions and events."""

@@ -1,0 +1,98 @@
+"""The words of a memory that shall be forgotten: does a text hold them, and a note without them. Pure.
+
+Words count, not bytes: a memory stands in notes with escapes, struck through, or over several lines. One of
+a word or two is looked for as a whole line only, since the same words stand in many a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from hindbrain.base.errors import VaultError
+from hindbrain.memory.items.item import parse_entries
+from hindbrain.memory.items.item_line import read_line
+from hindbrain.vault.lines import NoteLines
+from hindbrain.vault.parse import decode_note
+
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")  # shown by its alias
+_WORD = re.compile(r"[^\W_]+")
+_FEWEST = 3  # words that are looked for inside other text
+
+
+class Traces:
+    def __init__(self, memory_id: str, texts: Iterable[str]) -> None:
+        self.memory_id = memory_id
+        self.texts = frozenset(texts)
+        said = {_said(text) for text in self.texts} - {""}
+        self._whole: Collection[str] = said
+        self._within: Collection[str] = {words for words in said if words.count(" ") >= _FEWEST - 1}
+
+    def in_text(self, text: str) -> bool:
+        """Does it say the same, or hold it?"""
+        said = _said(text)
+        return said in self._whole or self._is_within(said)
+
+    def hinted_at(self, query: str) -> bool:
+        """Does a question share a word with it? One word is enough to tell what was asked for."""
+        words = {word for said in self._whole for word in said.split(" ")}
+        return any(word in words for word in _said(query).split(" ") if len(word) > 3 or not word.isascii())
+
+    def in_note(self, data: bytes) -> bool:
+        return self.taken_from(data) != data
+
+    def taken_from(self, data: bytes) -> bytes | None:
+        """A note's bytes without the memory and the lines that say the same; None when that can't be done."""
+        text = decode_note(data)[0]
+        if not self._may_be_in(text):
+            return data
+        try:
+            lines = NoteLines(data, "these bytes")
+        except VaultError:  # UTF-16: lines can't be taken out
+            return None
+        self._take_entries(lines)
+        for at in reversed(range(len(lines.texts))):
+            if self._is_in_line(lines.texts[at]):
+                lines.remove(at, at + 1)
+        # What still holds it does so over several lines of prose.
+        return None if self._is_within(_said("\n".join(lines.texts))) else lines.data()
+
+    def _take_entries(self, lines: NoteLines) -> None:
+        for entry in reversed(parse_entries(lines.texts, path="", category="fact")):
+            if entry.item.id == self.memory_id or self.in_text(entry.item.text):
+                lines.remove(entry.start, min(entry.stop, len(lines.texts)))
+
+    def _is_in_line(self, line: str) -> bool:
+        if not self._may_be_in(line):
+            return False
+        return (
+            f"^{self.memory_id}" in line.split() or self.in_text(line) or self.in_text(read_line(line).text)
+        )
+
+    def _may_be_in(self, text: str) -> bool:
+        """A quick look, since there are many texts and few that hold it."""
+        folded = text.casefold()
+        return f"^{self.memory_id}" in text or any(
+            all(word in folded for word in said.split(" ")) for said in self._whole
+        )
+
+    def _is_within(self, said: str) -> bool:
+        return any(f" {words} " in f" {said} " for words in self._within)
+
+
+def texts_of(memory_id: str, data: bytes) -> set[str]:
+    """What the memory says in these bytes of a note."""
+    if f"^{memory_id}".encode() not in data:
+        return set()
+    try:
+        texts = NoteLines(data, "these bytes").texts
+    except VaultError:
+        return set()
+    entries = parse_entries(texts, path="", category="fact")
+    return {entry.item.text for entry in entries if entry.item.id == memory_id}
+
+
+def _said(text: str) -> str:
+    """The words that a reader sees, folded; of a text without any, the text."""
+    text = _LINK.sub(r"\1", text)
+    return " ".join(_WORD.findall(text.casefold())) or " ".join(text.split())

@@ -1,0 +1,289 @@
+"""The inbox: what policy holds back waits in a note for its owner's tick.
+
+A tick accepts exactly the text that stands in the line; deleting the line, or `[-]`, refuses it for good; an
+edit corrects it. No tool reaches `accept`, `refuse` or `edit`, and none may write the note (`protected`).
+Owns the order of steps that takes each proposal exactly once: the memory is stored (durable, and twice with
+one id is once), then the decision is logged, then the line goes. One process at a time settles.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.memory.inbox import inbox_note
+from hindbrain.memory.inbox.inbox_log import InboxLog, Known
+from hindbrain.memory.inbox.inbox_note import InboxLine, Proposal
+from hindbrain.memory.inbox.inbox_plan import Plan, memory_id, plan_settling
+from hindbrain.memory.items.item import MemoryItem
+from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard
+from hindbrain.vault.lock import FileLock
+
+if TYPE_CHECKING:
+    from hindbrain.memory.forgetting.tombstones import Tombstones
+    from hindbrain.memory.notes.notebook import Notebook, Page
+    from hindbrain.vault.layout import Layout
+    from hindbrain.vault.write import VaultWriter
+
+__all__ = ["Inbox", "Proposal", "Settled", "Store"]
+
+# Keeps an accepted memory, durable when it returns; the same id a second time changes nothing. The text is
+# stored as it is, never merged into another; `approved` is the day of the tick.
+Store = Callable[[MemoryItem, str], None]
+_LOCK_TIMEOUT_S = 10.0
+_RACY_S = 2.0  # a note changed so lately may change again within the same tick of its clock
+
+
+class Settled(NamedTuple):
+    """What a person decided since the last time."""
+
+    accepted: tuple[Proposal, ...] = ()
+    refused: tuple[Proposal, ...] = ()
+    shown: int = 0  # lines that were written into the note, again or at last
+
+
+class Inbox:
+    def __init__(
+        self,
+        root: Path,
+        state: Path,
+        layout: Layout,
+        notebook: Notebook,
+        writer: Callable[[], VaultWriter],
+        tombstones: Tombstones,
+        clock: Clock,
+        store: Store,
+    ) -> None:
+        self._root = root
+        self._layout = layout
+        self._notebook = notebook
+        self._tombstones = tombstones
+        self._clock = clock
+        self._store = store
+        self._lock = FileLock(state / "inbox.lock")
+        self._log = InboxLog(root, writer, lambda: tombstones.salt)
+        self._settled_at: tuple[int, int, int] | None = None  # the note's stamp when nothing was left to do
+
+    @property
+    def path(self) -> str:
+        if self._layout.has("inbox"):
+            return self._layout.path("inbox")
+        return f"{self._layout.folder}/Inbox.md".lstrip("/")
+
+    def hold(self, proposal: Proposal) -> str:
+        """Let it wait in the note; returns its id. The same text that waits already is not asked twice."""
+        text = inbox_note.one_line(proposal.text)
+        if not text:
+            raise UsageError("an empty text can't be proposed")
+        with self._locked():
+            exact = self._log.hash_of(text)
+            for known in self._log.known().values():
+                if known.waits and known.exact == exact:
+                    return known.proposal.id
+            new = proposal._replace(
+                id=proposal.id or self._new_id(), text=text, created=proposal.created or self._today()
+            )
+            self._log.propose(new)
+            self._show([Known(new, "proposed", exact)])
+            return new.id
+
+    def pending(self) -> list[Proposal]:
+        """What waits, as the note shows it now. A line that a person deleted does not wait."""
+        page = self._notebook.find(self.path)
+        waiting = [known for known in self._log.known().values() if known.waits]
+        if page is None:
+            return [known.proposal for known in waiting]
+        plan = self._plan(page)
+        return [*plan.waiting, *(known.proposal for known in plan.unshown)]
+
+    def heard(self, text: str) -> list[Heard]:
+        """What waits or was decided on, and whose word it is: another name for it changes nothing."""
+        waiting = [known.proposal for known in self._log.known().values() if known.waits]
+        origin = self._log.origin_of(text)
+        decided = [Heard(text, origin)] if origin else []
+        return [*(Heard(proposal.text, proposal.source) for proposal in waiting), *decided]
+
+    def accept(self, id_: str, text: str | None = None) -> Proposal:
+        """A person's yes: the text in the line, or `text` instead, becomes a memory."""
+        with self._locked():
+            line = self._find_waiting(id_)
+            proposal = line.proposal
+            if text is not None:
+                proposal = proposal._replace(text=_some_text(text))
+            self._keep(memory_id(id_), proposal)
+            self._close(line, Known(proposal, "accepted", self._log.hash_of(proposal.text)))
+            return proposal
+
+    def refuse(self, id_: str) -> Proposal:
+        """A person's no: it is not proposed or learned again."""
+        with self._locked():
+            line = self._find_waiting(id_)
+            self._bury(line.proposal)
+            known = Known(line.proposal, "refused", self._log.hash_of(line.proposal.text))
+            self._close(line._replace(mark="refused"), known)
+            return line.proposal
+
+    def edit(self, id_: str, text: str) -> Proposal:
+        """A person's correction; the proposal goes on waiting."""
+        with self._locked():
+            line = self._find_waiting(id_)
+            corrected = _some_text(text)
+
+            def change(page: Page | None) -> bytes | None:
+                return None if page is None else inbox_note.change_text(page.data, line, corrected, page.path)
+
+            self._notebook.edit(self.path, change)
+            return line.proposal._replace(text=corrected)
+
+    def settle(self) -> Settled:
+        """Take what a person ticked, crossed out or deleted. Cheap when the note has not changed."""
+        if self._is_settled():
+            return Settled()
+        with self._locked():
+            page = self._notebook.find(self.path)
+            if page is None:  # the whole note is gone: that refuses nothing
+                return Settled(shown=self._show_lost())
+            stamp = self._stamp()
+            plan = self._plan(page)
+            self._apply(plan)
+            shown = self._show(plan.unshown)
+            if not plan.accepted and not plan.refused and not plan.stale and not shown:
+                self._settled_at = stamp
+            return Settled(
+                tuple(item.proposal for item in plan.accepted), tuple(plan.refused_proposals()), shown
+            )
+
+    def _plan(self, page: Page) -> Plan:
+        lines = inbox_note.read_lines(page.data, page.path)
+        known = self._log.known()
+        if not lines and not known:
+            return Plan()
+        return plan_settling(lines, known, self._log.hash_of)
+
+    def _apply(self, plan: Plan) -> None:
+        """Store, then log, then take the lines away: whatever is interrupted is done again, once."""
+        for item in plan.accepted:
+            self._keep(item.memory_id, item.proposal)
+        for item in plan.refused:
+            self._bury(item.proposal)
+        marks = plan.marks(self._log.hash_of)
+        if marks:
+            self._log.mark(marks)
+        self._take_away(plan.taken_lines())
+
+    def _close(self, line: InboxLine, decided: Known) -> None:
+        self._log.mark([decided])
+        self._take_away([line])
+
+    def _bury(self, proposal: Proposal) -> None:
+        """Not again: neither what the line says, nor what was proposed before it was edited."""
+        known = self._log.known().get(proposal.id)
+        before = known.proposal.text if known is not None else ""
+        for text in dict.fromkeys((proposal.text, before)):
+            if text:
+                self._tombstones.add(text, why="refused", reworded=proposal.source in THIRD_PARTY)
+
+    def _keep(self, id_: str, proposal: Proposal) -> None:
+        self._tombstones.lift(proposal.text)  # whoever ticks it wants it, whatever was before
+        item = MemoryItem(
+            id_,
+            proposal.text,
+            proposal.category,
+            proposal.importance,
+            proposal.source,
+            proposal.created or self._today(),
+            proposal.tags,
+        )
+        self._store(item, self._today())
+
+    def _find_waiting(self, id_: str) -> InboxLine:
+        """The line of a proposal that waits; a lost note is written again first."""
+        self._show_lost()
+        page = self._notebook.find(self.path)
+        if page is not None:
+            for line in self._plan(page).open_lines:
+                if line.proposal.id == id_:
+                    return line
+        waiting = ", ".join(item.id for item in self.pending()) or "nothing waits"
+        raise NotFound(f"no proposal {id_!r} in the inbox; waiting: {waiting}")
+
+    def _show_lost(self) -> int:
+        """Write what waits and does not stand in the note; all of it when there is no note."""
+        page = self._notebook.find(self.path)
+        if page is None:
+            lost = [known for known in self._log.known().values() if known.waits]
+        else:
+            lost = self._plan(page).unshown
+        return self._show(lost)
+
+    def _show(self, items: list[Known]) -> int:
+        if not items:
+            return 0
+        rendered = {item.proposal.id: inbox_note.render(item.proposal) for item in items}
+
+        def change(page: Page | None) -> bytes | None:
+            data = self._first_text() if page is None else page.data
+            there = {line.proposal.id for line in inbox_note.read_lines(data, self.path)}
+            new = [line for id_, line in rendered.items() if id_ not in there]
+            return inbox_note.add_lines(data, new, self.path) if new else None
+
+        self._notebook.edit(self.path, change)
+        self._log.mark(item._replace(state="shown") for item in items)
+        return len(items)
+
+    def _take_away(self, lines: list[InboxLine]) -> None:
+        def change(page: Page | None) -> bytes | None:
+            if page is None:
+                return None
+            data = inbox_note.take_lines(page.data, lines, page.path)
+            return None if data == page.data else data
+
+        if lines:
+            self._notebook.edit(self.path, change)
+
+    def _first_text(self) -> bytes:
+        text = inbox_note.FIRST_TEXT
+        if self._layout.has("inbox"):
+            text = self._layout.first_text("inbox", today=self._today())
+        return text.encode()
+
+    def _is_settled(self) -> bool:
+        """Nothing to do, by the note's stamp and without a lock?"""
+        stamp = self._stamp()
+        if stamp is None:
+            return not any(known.waits for known in self._log.known().values())
+        racy = abs(self._clock.now() - stamp[1] / 1e9) < _RACY_S
+        unshown = any(known.state == "proposed" for known in self._log.known().values())
+        return stamp == self._settled_at and not racy and not unshown
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            status = (self._root / self.path).stat()
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns, status.st_ino
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with self._lock.held(_LOCK_TIMEOUT_S):
+            yield
+
+    def _new_id(self) -> str:
+        from hindbrain.memory.items.item import new_id
+
+        return new_id("p")
+
+    def _today(self) -> str:
+        return datetime.datetime.fromtimestamp(self._clock.now()).date().isoformat()
+
+
+def _some_text(text: str) -> str:
+    text = inbox_note.one_line(text)
+    if not text:
+        raise UsageError("an empty text is no memory; refuse the proposal instead")
+    return text

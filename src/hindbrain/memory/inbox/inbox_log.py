@@ -1,0 +1,123 @@
+"""What was proposed and what became of it: `.hindbrain/inbox.jsonl`.
+
+The text of a proposal is kept only while it waits, so that a lost note can be written again; once a person
+has decided, hashes are left: enough to know whose word it was when it is offered again. The caller holds the
+inbox's lock while it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from hindbrain.memory.forgetting.event_log import Event, EventLog, Mark
+from hindbrain.memory.forgetting.fingerprint import alike, fingerprint, run_prints
+from hindbrain.memory.inbox.inbox_note import Proposal
+from hindbrain.memory.policy.provenance import THIRD_PARTY, lowest
+
+if TYPE_CHECKING:
+    from hindbrain.vault.write import VaultWriter
+
+INBOX_LOG = "inbox.jsonl"
+# "proposed": on its way into the note. "shown": it stands there, so its absence is a person's answer.
+State: TypeAlias = Literal["proposed", "shown", "accepted", "refused"]
+_KEPT = 1_000  # decided ones: a line that a sync tool brings back is still known
+
+
+class Known(NamedTuple):
+    proposal: Proposal  # its text is "" once it is decided
+    state: State
+    exact: str  # hash of the text it was proposed or decided with
+    runs: frozenset[str] = frozenset()  # hashes of its runs of words, of a decided text of strangers
+
+    @property
+    def waits(self) -> bool:
+        return self.state in ("proposed", "shown")
+
+
+class InboxLog:
+    def __init__(self, root: Path, writer: Callable[[], VaultWriter], salt: Callable[[], str]) -> None:
+        self._log = EventLog(root, INBOX_LOG, writer)
+        self._salt = salt
+        self._read_to = Mark()
+        self._known: dict[str, Known] = {}
+
+    def known(self) -> dict[str, Known]:
+        """By id, in the order in which they were proposed."""
+        news = self._log.since(self._read_to)
+        self._read_to = news.mark
+        if news.anew:
+            self._known = {}
+        for event in news.events:
+            self._take(event)
+        return self._known
+
+    def hash_of(self, text: str) -> str:
+        return fingerprint(text, self._salt()).exact
+
+    def origin_of(self, text: str) -> str:
+        """Whose word a text is that was decided on before, reworded perhaps; "" when it is not known."""
+        decided = [item for item in self.known().values() if not item.waits]
+        if not decided:
+            return ""
+        exact, runs = self.hash_of(text), run_prints(text, self._salt())
+        known = [item.proposal.source for item in decided if item.exact == exact or alike(runs, item.runs)]
+        return lowest(known) if known else ""
+
+    def propose(self, proposal: Proposal) -> None:
+        self._log.append(_event(Known(proposal, "proposed", self.hash_of(proposal.text))))
+
+    def mark(self, changes: Iterable[Known]) -> None:
+        """Write these states down, and drop the texts of what is decided."""
+        known = {**self.known(), **{change.proposal.id: self._told(change) for change in changes}}
+        decided = [id_ for id_, item in known.items() if not item.waits]
+        for id_ in decided[: max(0, len(decided) - _KEPT)]:
+            del known[id_]
+        self._log.replace(_event(item) for item in known.values())
+
+    def _told(self, change: Known) -> Known:
+        """With what is left of a text of strangers: all its wordings, since a person may have edited it."""
+        if change.waits or change.proposal.source not in THIRD_PARTY:
+            return change
+        before = self.known().get(change.proposal.id)
+        texts = [change.proposal.text, before.proposal.text if before is not None else ""]
+        runs = frozenset().union(*(run_prints(text, self._salt()) for text in texts))
+        return change._replace(runs=runs | (before.runs if before is not None else frozenset()))
+
+    def _take(self, event: Event) -> None:
+        state, id_ = event.get("state"), event.get("id")
+        if not isinstance(id_, str) or state not in ("proposed", "shown", "accepted", "refused"):
+            return
+        try:
+            proposal = Proposal(
+                id_,
+                str(event.get("text", "")),
+                str(event.get("category", "fact")),
+                float(event.get("importance", 0.5)),
+                str(event.get("source", "import")),
+                str(event.get("reason", "")),
+                tuple(map(str, event.get("tags", ()))),
+                str(event.get("created", "")),
+            )
+        except (TypeError, ValueError):
+            return
+        runs = event.get("runs")
+        known = frozenset(map(str, runs)) if isinstance(runs, list) else frozenset()
+        self._known[id_] = Known(proposal, state, str(event.get("exact", "")), known)
+
+
+def _event(known: Known) -> Event:
+    proposal, state, exact, runs = known
+    event = {"id": proposal.id, "state": state, "exact": exact, "source": proposal.source}
+    if not known.waits:
+        return {**event, "runs": sorted(runs)} if runs else event
+    return {
+        **event,
+        "text": proposal.text,
+        "category": proposal.category,
+        "importance": proposal.importance,
+        "reason": proposal.reason,
+        "tags": list(proposal.tags),
+        "created": proposal.created,
+    }

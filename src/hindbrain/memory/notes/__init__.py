@@ -1,0 +1,1 @@
+"""Whole notes: reading, writing, filing, linking and linting them for agents and their owner."""

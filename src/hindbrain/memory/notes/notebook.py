@@ -1,0 +1,127 @@
+"""How the verbs read and change notes: whole pages in, changed pages out, tried again when somebody wrote.
+
+The writer beneath compares hashes and keeps revisions; here the same change is made again on what is there
+now, so that "add a line under this heading" succeeds beside other writers. Remembers which notes were
+touched, since the index has to hear of them. Knows nothing of memories or tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hindbrain.base.errors import NoteChanged, NotFound
+from hindbrain.memory.notes.readings import Readings
+from hindbrain.vault.hashing import ABSENT, content_hash
+from hindbrain.vault.path_rules import NotePath, check_existing_path
+from hindbrain.vault.paths import read_note
+
+if TYPE_CHECKING:
+    from hindbrain.vault.write import VaultWriter, Written
+
+_ATTEMPTS = 20  # against those who write without waiting for a turn
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A note as it was read."""
+
+    path: NotePath
+    data: bytes
+    hash: str
+
+    @property
+    def text(self) -> str:
+        """For reading only: bytes that are not UTF-8 are shown as U+FFFD."""
+        from hindbrain.vault.parse import decode_note
+
+        return decode_note(self.data)[0]
+
+
+# What a note shall hold now, given what it holds (None: it is not there); None: leave it as it is.
+Change = Callable[[Page | None], bytes | None]
+
+
+class Notebook:
+    def __init__(self, root: Path, writer: Callable[[], VaultWriter]) -> None:
+        """`writer` is called at the first change: reading needs none."""
+        self._root = root
+        self._writer = writer
+        self.touched: set[NotePath] = set()  # changed here and not yet taken into the index
+        self.readings = Readings()  # what callers were shown, so that their edits can be merged later
+
+    def read(self, path: str) -> Page:
+        """Raises NotFound, NoteUnreadable or UnsafePath."""
+        known = check_existing_path(path)
+        data = read_note(self._root, known)
+        return Page(known, data, content_hash(data))
+
+    def find(self, path: str) -> Page | None:
+        """As `read`; None when there is no such note. A note that can't be read still raises: it is there."""
+        try:
+            return self.read(path)
+        except NotFound:
+            return None
+
+    def create(self, path: str, data: bytes) -> Written:
+        return self._note(self._writer().create_note(path, data))
+
+    def known(self, path: str, hash_start: str) -> Page | None:
+        """The note as it was when its hash began so: from what was read here, else from the revisions."""
+        page = self.readings.find(path, hash_start)
+        if page is not None:
+            return page
+        writer = self._writer()
+        revisions = writer.history(path)
+        digests = {digest for revision in revisions for digest in (revision.before_hash, revision.after_hash)}
+        fitting = [digest for digest in digests if digest and digest.startswith(hash_start)]
+        data = writer.kept(fitting[0]) if len(fitting) == 1 else None
+        return None if data is None else Page(check_existing_path(path), data, fitting[0])
+
+    def replace(self, path: str, data: bytes, *, expected_hash: str, base: bytes | None = None) -> Written:
+        """Raises NoteChanged when the note is another one and the edits can't be merged.
+
+        `base` is what the caller read, where it is known; a merge starts from it.
+        """
+        return self._note(self._writer().replace_note(path, data, expected_hash=expected_hash, base=base))
+
+    def append(self, path: str, data: bytes) -> Written:
+        # It would succeed without a turn, but whoever edits the note would have to begin again each time.
+        with self._writer().turn(path):
+            return self._note(self._writer().append_note(path, data))
+
+    def delete(self, path: str, *, expected_hash: str) -> Written:
+        return self._note(self._writer().delete_note(path, expected_hash=expected_hash))
+
+    def edit(self, path: str, change: Change) -> Written | None:
+        """Make `change` on what the note holds now; None when it had nothing to change.
+
+        `change` may be called several times. It never meets another writer's half-done work, and what
+        others write between reading and writing is never lost.
+        """
+        with self._writer().turn(path):
+            for attempt in range(_ATTEMPTS):
+                page = self.find(path)
+                data = change(page)
+                if data is None:
+                    return None
+                try:
+                    return self._put(path, page, data)
+                except NoteChanged:
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+        raise AssertionError("unreachable")
+
+    def _put(self, path: str, page: Page | None, data: bytes) -> Written:
+        if page is None:
+            return self.create(path, data)
+        # No merge: two changes of one kind merge into a doubled line; the change is made again instead.
+        written = self._writer().replace_note(path, data, expected_hash=page.hash or ABSENT, merge=False)
+        return self._note(written)
+
+    def _note(self, written: Written) -> Written:
+        if written.revision_id:
+            self.touched.add(written.path)
+        return written

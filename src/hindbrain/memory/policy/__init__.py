@@ -1,0 +1,1 @@
+"""What may be stored, with which trust, and which files no tool may touch."""

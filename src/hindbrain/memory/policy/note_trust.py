@@ -1,0 +1,73 @@
+"""What an agent may say in a note about where the note comes from: its own word at most, never its owner's.
+
+Owns the `source` property of notes that agents write. A new note without frontmatter is signed; otherwise an
+agent's text is never altered, only refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from hindbrain.memory.service import Memory
+    from hindbrain.vault.frontmatter import Frontmatter
+    from hindbrain.vault.path_rules import NotePath
+
+
+def has_frontmatter(text: str) -> bool:
+    return _frontmatter(text).first_line > 0
+
+
+def signed(text: str, clock: Clock) -> str:
+    """`text` with its source and day on top, unless it has frontmatter of its own."""
+    if has_frontmatter(text):
+        return text
+    from datetime import datetime
+
+    day = datetime.fromtimestamp(clock.now()).date().isoformat()  # the owner's day, in local time
+    return f"---\ncreated: {day}\nsource: agent\n---\n{text}"
+
+
+def check_claim(path: str, before: str, after: str) -> None:
+    """UsageError when an agent's text claims more trust than it has: its own, or that of what it replaces."""
+    from hindbrain.memory.policy.provenance import trust_rank
+    from hindbrain.vault.origin import SOURCES
+
+    had, claims = _source(before), _source(after)
+    if claims == "user" and had != "user":
+        raise UsageError(f"{path!r} can't say 'source: user': only the user writes that; say 'source: agent'")
+    lowered = had in SOURCES and trust_rank(had) > trust_rank("agent")
+    if lowered and (claims not in SOURCES or trust_rank(claims) < trust_rank(had)):
+        raise UsageError(f"{path!r} says 'source: {had}'; keep that line in its frontmatter")
+
+
+def check_not_memories(memory: Memory, path: NotePath) -> None:
+    """UsageError for a note of memories: a line there without a source counts as its owner's word."""
+    layout = memory.layout
+    if not layout.has("memory"):
+        return
+    from hindbrain.vault.path_rules import same_note_key
+    from hindbrain.vault.paths import resolve_beneath
+
+    real = resolve_beneath(memory.root, path).relative_to(memory.root.resolve()).as_posix()
+    known = {same_note_key(note) for note in layout.notes_of("memory", memory.root)}
+    for form in (path, real):
+        # By role for a note that is not there yet; by the notes that are for a system that folds case.
+        if layout.role_of(form) == "memory" or layout.category_of(form) or same_note_key(form) in known:
+            raise UsageError(
+                f"{path!r} holds memories: use remember to add one, change one with memory_update"
+            )
+
+
+def _source(text: str) -> str:
+    value = _frontmatter(text).properties.get("source", "")
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def _frontmatter(text: str) -> Frontmatter:
+    from hindbrain.vault.frontmatter import read_frontmatter
+
+    return read_frontmatter(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n"))

@@ -1,0 +1,137 @@
+"""Into the notes: when what waits is written, in which order, and what became of it.
+
+Owns the write strategies. immediate: now, together with what waits, since in another order the older could
+replace the newer. batched: durable in the queue at once, in its note with the tenth, or when the oldest has
+waited for 30 s. deferred: the same, but nothing is written for its sake alone before the process is idle.
+conditional: only when it says something new. Knows nothing of policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import HindbrainError
+from hindbrain.memory.answers import Remembered
+from hindbrain.memory.storage.applying import Applied, Applier, Failure, Resolver
+from hindbrain.memory.storage.queue import Waiting, WriteQueue
+
+if TYPE_CHECKING:
+    from hindbrain.memory.conflicts.conflict import ConflictJudge
+    from hindbrain.memory.items.book import MemoryBook
+    from hindbrain.memory.storage.merged_ids import MergedIds
+    from hindbrain.vault.layout import Layout
+
+STRATEGIES = ("auto", "immediate", "batched", "deferred", "conditional")
+_REST = 4.0  # times as long as the last flush took
+FLUSH_WAIT_S = 10.0  # for another process that writes what waits
+
+
+class WriteSettings(NamedTuple):
+    """When what waits goes into notes."""
+
+    batch_size: int = 10
+    batch_interval_s: float = 30.0
+    immediate_importance: float = 0.8
+
+    def strategy(self, wanted: str, importance: float) -> str:
+        if wanted != "auto":
+            return wanted
+        return "immediate" if importance >= self.immediate_importance else "batched"
+
+
+class Flushed(NamedTuple):
+    """What a flush brought into notes, and what goes on waiting."""
+
+    applied: tuple[Applied, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+    def answer_to(self, memory_id: str) -> Remembered | None:
+        return next((entry.answer for entry in self.applied if entry.waiting.id == memory_id), None)
+
+
+class Storage:
+    """The way of memories into notes. For one thread."""
+
+    def __init__(
+        self,
+        queue: WriteQueue,
+        book: MemoryBook,
+        applier: Applier,
+        merged: MergedIds,
+        judge: Callable[[], ConflictJudge],
+        layout: Layout,
+        clock: Clock,
+        settings: WriteSettings,
+        today: Callable[[], str],
+    ) -> None:
+        self._queue = queue
+        self._book = book
+        self._applier = applier
+        self._merged = merged
+        self._judge = judge
+        self._layout = layout
+        self._clock = clock
+        self._settings = settings
+        self._today = today
+        self._rested_at = 0.0  # seconds since the epoch: no flush for a full batch before
+
+    def store(self, waiting: Waiting) -> tuple[Remembered, Flushed]:
+        """By its strategy; durable when this returns. With it comes what else was written by the way."""
+        if waiting.strategy == "immediate":
+            flushed = self.flush(waiting, timeout_s=FLUSH_WAIT_S)
+            answer = flushed.answer_to(waiting.id)
+            if answer is None:
+                raise next(failure.error for failure in flushed.failed if failure.waiting.id == waiting.id)
+            return answer, flushed
+        if waiting.strategy == "conditional":
+            resolved = self._resolver().resolve([*self._queue.pending(), waiting])[-1]
+            if resolved.action == "dropped":
+                return resolved.dropped(), Flushed()
+        self._queue.add(waiting)
+        queued = Remembered(waiting.id, "queued", waiting.text, waiting.category, waiting.source)
+        if not self.is_due(self._queue.pending()):
+            return queued, Flushed()
+        try:
+            flushed = self.flush(timeout_s=0)
+        except HindbrainError:
+            return queued, Flushed()  # it is durable; another process writes it, or the next settling
+        return flushed.answer_to(waiting.id) or queued, flushed
+
+    def is_due(self, pending: Sequence[Waiting]) -> bool:
+        batched = [entry for entry in pending if entry.strategy != "deferred"]
+        if not batched:
+            return False
+        oldest = min(entry.at for entry in batched)
+        waited_s = self._clock.now() - oldest
+        if not 0 <= waited_s < self._settings.batch_interval_s:  # below 0: the clock was set back
+            return True
+        return len(batched) >= self._settings.batch_size and self._clock.now() >= self._rested_at
+
+    def flush(self, extra: Waiting | None = None, *, timeout_s: float) -> Flushed:
+        """Bring everything that waits, and `extra`, into notes. Raises Busy."""
+        waiting = self._queue.pending() + ([extra] if extra else [])
+        if not waiting:
+            return Flushed()
+        # Decided without a lock, since the judge may ask a model. What another process did meanwhile is seen
+        # when the notes are changed.
+        begun = self._clock.now()
+        resolved = self._resolver().resolve(waiting)
+        with self._queue.flushing(timeout_s) as taken:
+            held = {entry.id for entry in taken.waiting}
+            batch = [one for one in resolved if one.waiting.id in held or one.waiting is extra]
+            applied, failed = self._applier.apply(batch, self._today())
+            merged = {
+                entry.waiting.id: entry.answer.id
+                for entry in applied
+                if entry.answer.action == "merge" and entry.answer.id != entry.waiting.id
+            }
+            self._merged.add(merged)
+            taken.done(entry.waiting.id for entry in applied)
+        # Under a storm of memories, batches grow instead of the time that is spent on writing them.
+        self._rested_at = self._clock.now() + _REST * max(0.0, self._clock.now() - begun)
+        return Flushed(tuple(applied), tuple(failed))
+
+    def _resolver(self) -> Resolver:
+        return Resolver(self._book, self._judge, self._layout)

@@ -1,0 +1,1 @@
+"""Tasks as check boxes in a note."""

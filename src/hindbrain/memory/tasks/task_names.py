@@ -1,0 +1,108 @@
+"""Which task is meant: by id, by title, or by a title that is nearly right.
+
+Pure. Never guesses between two: whoever names a task that is not the only one gets the candidates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hindbrain.base.errors import Ambiguous, NotFound
+from hindbrain.memory.tasks.task_line import OPEN
+from hindbrain.memory.tasks.task_note import TaskLines
+
+_CLOSE = 0.8  # of two titles as difflib compares them; below it they are different tasks
+_CLEARLY = 0.08  # how much better the best one must be than the next
+_SHORTEST_WORD = 3  # letters: a shorter one in the middle of a title names nothing by itself
+_COMPARED = 500  # letters: comparing takes the square of the length
+_SHOWN = 5
+_LINE = re.compile(r"(.*) \(line ([0-9]+)\)", re.DOTALL)
+
+
+def find_task(tasks: Sequence[TaskLines], name: str, path: str) -> TaskLines:
+    """Raises Ambiguous with the candidates, or NotFound with the nearest titles."""
+    wanted = name.strip()
+    for found in (_by_id(tasks, wanted), _by_line(tasks, wanted), _by_title(tasks, wanted)):
+        if found:
+            return _only(found, wanted)
+    scored = sorted(
+        ((_likeness(wanted, found.task.title), found) for found in tasks), key=lambda pair: -pair[0]
+    )
+    close = [(score, found) for score, found in scored if score >= _CLOSE]
+    if close:
+        best = close[0][0]
+        return _only([found for score, found in close if score > best - _CLEARLY], wanted)
+    parts = [found for found in tasks if _holds(_key(found.task.title), _key(wanted))]
+    if len(parts) > 1:
+        return _only(parts, wanted)
+    raise NotFound(f"no task {wanted[:80]!r} in {path!r}{_hint(scored)}")
+
+
+def _by_id(tasks: Sequence[TaskLines], wanted: str) -> list[TaskLines]:
+    key = wanted.removeprefix("^").casefold()
+    return [found for found in tasks if found.task.id and found.task.id.casefold() == key]
+
+
+def _by_line(tasks: Sequence[TaskLines], wanted: str) -> list[TaskLines]:
+    match = _LINE.fullmatch(wanted)
+    if match is None:
+        return []
+    return [found for found in _by_title(tasks, match[1]) if found.task.line == int(match[2])]
+
+
+def _by_title(tasks: Sequence[TaskLines], wanted: str) -> list[TaskLines]:
+    return [found for found in tasks if _key(found.task.title) == _key(wanted)]
+
+
+def _only(found: Sequence[TaskLines], wanted: str) -> TaskLines:
+    """The one that is meant; of several, the only one that is still open."""
+    if len(found) == 1:
+        return found[0]
+    still_open = [one for one in found if one.task.status in OPEN]
+    if len(still_open) == 1:
+        return still_open[0]
+    names = tuple(one.task.handle for one in (still_open or found))
+    shown = "; ".join(
+        f"{one.task.handle}" + (f" {one.task.title[:60]!r}" if one.task.id else "")
+        for one in (still_open or found)[:_SHOWN]
+    )
+    raise Ambiguous(
+        f"{len(names)} tasks answer to {wanted[:80]!r}: {shown}; give one of these", candidates=names
+    )
+
+
+def _likeness(wanted: str, title: str) -> float:
+    """0..1; a title that begins with `wanted`, or holds all of its words, is as good as nearly the same."""
+    from difflib import SequenceMatcher
+
+    a, b = _key(wanted[:_COMPARED]), _key(title[:_COMPARED])
+    if not a or not b:
+        return 0.0
+    if f"{b} ".startswith(f"{a} ") or (_says_something(a) and _holds(b, a)):
+        return 0.9
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() > 0.4 and matcher.quick_ratio() > 0.4 else 0.0
+
+
+def _holds(title: str, words: str) -> bool:
+    """Are all the words in the title? Both as keys."""
+    return bool(words) and set(words.split()) <= set(title.split())
+
+
+def _says_something(words: str) -> bool:
+    from hindbrain.search.terms import STOP_WORDS
+
+    return any(len(word) >= _SHORTEST_WORD and word not in STOP_WORDS for word in words.split())
+
+
+def _hint(scored: Sequence[tuple[float, TaskLines]]) -> str:
+    near = [found.task for score, found in scored[:3] if score >= 0.4]
+    if near:
+        return "; the nearest: " + ", ".join(f"{task.title[:60]!r} ({task.handle[:80]})" for task in near)
+    return "; list the tasks to see what there is" if scored else "; there are no tasks yet"
+
+
+def _key(title: str) -> str:
+    """Equal for titles that differ in case, spaces and signs only."""
+    return " ".join(re.sub(r"\W+", " ", title.casefold()).split()) or title.strip()
