@@ -213,6 +213,13 @@ def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) 
     _check(gone, "forget")
 
 
+def test_a_purge_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:
+    known = cli("remember", "Ada prefers black tea", "--json").data
+    gone = cli("forget", known["id"], "--purge", "--json").data
+    assert gone["complete"]
+    _check(gone, "forget", 1)
+
+
 def test_an_event_of_the_watcher_has_the_shape_that_is_written_down(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
