@@ -132,3 +132,11 @@ def test_another_sync_under_way_is_busy_and_no_damage(
         assert read.code == 0 and "brewed" in read.out
         assert "busy" in read.err
     assert cli("sync").code == 0
+
+
+def test_a_purge_that_was_cut_short_is_seen(cli: Cli, indexed: Vault) -> None:
+    assert _states(cli)["memory"] == "ok"
+    begun = index_file(cli).parent / "purge" / "m-7f3k2a9d.json"
+    begun.parent.mkdir()
+    begun.write_text("{}")
+    assert _states(cli)["memory"] == "wrong"

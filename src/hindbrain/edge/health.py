@@ -198,6 +198,26 @@ def _watch(app: App) -> Finding:
     return Finding("watch", "ok", f"running ({watch['mode']}, process {watch['pid']})")
 
 
+def _memory(app: App) -> Finding:
+    from hindbrain.memory.forgetting.purge import unfinished
+
+    status = app.memory.status()
+    if begun := unfinished(app.state):
+        again = f"hindbrain forget {begun[0]} --purge"
+        return Finding(
+            "memory", "wrong", f"a purge was cut short and has not removed everything; run: {again}"
+        )
+    if status.problems or status.unreadable:
+        what = [
+            *status.problems,
+            *([f"{status.unreadable} damaged lines in the queue"] * bool(status.unreadable)),
+        ]
+        return Finding("memory", "doubtful", "; ".join(what))
+    waits = [f"{status.pending} on their way into notes"] * bool(status.pending)
+    waits += [f"{status.inbox} in the inbox for you"] * bool(status.inbox)
+    return Finding("memory", "ok", ", ".join([f"{status.total} memories", *waits]))
+
+
 def _leftovers(app: App) -> Finding:
     """Temp files of ours that a crash left beside notes."""
     from hindbrain.vault.path_rules import PRIVATE_FOLDERS, TEMP_PREFIX
@@ -250,6 +270,7 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
     _notes,
     _embedder,
     _watch,
+    _memory,
     _leftovers,
 )
 _OF_THE_INDEX = (_rows, _drift, _notes)

@@ -59,6 +59,8 @@ def nearest(text: str, indexes: Iterable[WordIndex], k: int, *, least: float = 0
     """
     every = list(indexes)
     total = sum(len(index.items) for index in every)
+    if not total:
+        return []
     counts = {word: sum(index.count(word) for index in every) for word in words_of(text)}
     # A word of every third memory tells little, and looking it up takes longest.
     common = total / 3 if total > _MANY else total

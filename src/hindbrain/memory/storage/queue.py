@@ -115,6 +115,11 @@ class WriteQueue:
         except OSError:
             return here
 
+    def check_free(self) -> None:
+        """Raises Busy when another process is flushing now."""
+        with self._lock.held(0):
+            pass
+
     @contextlib.contextmanager
     def flushing(self, timeout_s: float) -> Iterator[Taken]:
         """Take everything that waits. One at a time across processes: raises Busy after `timeout_s`."""

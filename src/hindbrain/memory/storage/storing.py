@@ -114,6 +114,8 @@ class Storage:
         waiting = self._queue.pending() + ([extra] if extra else [])
         if not waiting:
             return Flushed()
+        if timeout_s == 0:
+            self._queue.check_free()  # who will not wait need not decide what another is writing already
         # Decided without a lock, since the judge may ask a model. What another process did meanwhile is seen
         # when the notes are changed.
         begun = self._clock.now()
