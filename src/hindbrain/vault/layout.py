@@ -308,15 +308,16 @@ def _para_areas(root: Path) -> str:
     """The folder of areas where three of the four PARA folders stand side by side; "" when nowhere."""
     from hindbrain.vault.para import is_para_vault, para_of
 
-    for parent in ("", *_folders(root)):
-        names = _folders(root / parent)
+    for parent in ("", *folders_in(root)):
+        names = folders_in(root / parent)
         if is_para_vault(f"{name}/x.md" for name in names):
             areas = [name for name in names if para_of(f"{name}/x.md")[0] == "area"]
             return "/".join(part for part in (parent, areas[0] if areas else "Areas") if part)
     return ""
 
 
-def _folders(folder: Path) -> list[str]:
+def folders_in(folder: Path) -> list[str]:
+    """The names of the folders in it, sorted, without hidden ones; [] when it can't be looked into."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir()]

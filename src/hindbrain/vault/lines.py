@@ -6,7 +6,7 @@ Markdown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hindbrain.base.errors import VaultError
 from hindbrain.vault.parse import split_lines
@@ -59,3 +59,13 @@ class NoteLines:
     def data(self) -> bytes:
         text = self._bom + "".join(body + end for body, end in zip(self.texts, self.ends, strict=True))
         return text.encode("utf-8", "surrogateescape")
+
+
+def common_head(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many lines both begin with."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

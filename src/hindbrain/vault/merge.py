@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from hindbrain.vault.lines import common_head
+
 _MOST_LINES = 3_000  # of the part that differs: the comparison is quadratic at worst
 
 
@@ -55,8 +57,8 @@ def _split_newlines(data: bytes) -> list[bytes]:
 def _changes(base: Sequence[bytes], side: Sequence[bytes]) -> list[_Change] | None:
     from difflib import SequenceMatcher
 
-    head = _common(base, side)
-    tail = _common(base[head:][::-1], side[head:][::-1])
+    head = common_head(base, side)
+    tail = common_head(base[head:][::-1], side[head:][::-1])
     old, new = base[head : len(base) - tail], side[head : len(side) - tail]
     if max(len(old), len(new)) > _MOST_LINES:
         return None
@@ -66,15 +68,6 @@ def _changes(base: Sequence[bytes], side: Sequence[bytes]) -> list[_Change] | No
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     ]
-
-
-def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
 
 
 def _interleave(mine: list[_Change], other: list[_Change]) -> list[_Change] | None:

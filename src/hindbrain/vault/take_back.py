@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hindbrain.vault.lines import common_head
 from hindbrain.vault.parse import split_lines
 
 _MOST_LINES = 3_000  # of the part that differs: the comparison is quadratic at worst
@@ -118,8 +119,8 @@ def _matches(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int]]:
     """Runs of equal lines: (where in `old`, where in `new`, how many)."""
     from difflib import SequenceMatcher
 
-    head = _common(old, new)
-    tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
+    head = common_head(old, new)
+    tail = min(common_head(old[::-1], new[::-1]), min(len(old), len(new)) - head)
     inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
     if max(len(inner_old), len(inner_new)) > _MOST_LINES and inner_old and inner_new:
         raise _TooLong
@@ -127,15 +128,6 @@ def _matches(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int]]:
     inner = [(head + a, head + b, size) for a, b, size in blocks if size]
     runs = [(0, 0, head), *inner, (len(old) - tail, len(new) - tail, tail)]
     return [run for run in runs if run[2]]
-
-
-def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
 
 
 def _with_ends(lines: list[bytes]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from hindbrain.vault.lines import NoteLines
+from hindbrain.vault.lines import NoteLines, common_head
 
 Line: TypeAlias = tuple[str, str]  # its text and its end
 
@@ -37,8 +37,8 @@ def replaced(old: bytes, text: str, *, name: str = "the note") -> bytes:
 
 def _spliced(before: Sequence[Line], shown: Sequence[str], new: Sequence[str], end: str) -> list[Line]:
     """`new` in the bytes of `before`, whose lines are seen as `shown`."""
-    same = _common(shown, new)
-    tail = _common(shown[same:][::-1], new[same:][::-1])
+    same = common_head(shown, new)
+    tail = common_head(shown[same:][::-1], new[same:][::-1])
     old = before[same : len(before) - tail]
     known = dict(zip(shown[same : len(before) - tail], old, strict=True))
     middle = [
@@ -70,13 +70,4 @@ def _filled(lines: Sequence[str]) -> int:
     count = len(lines)
     while count and not lines[count - 1].strip():
         count -= 1
-    return count
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    count = 0
-    for mine, theirs in zip(left, right, strict=False):
-        if mine != theirs:
-            break
-        count += 1
     return count

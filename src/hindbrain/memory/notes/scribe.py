@@ -12,16 +12,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import UnsafePath, UsageError, VaultError
+from hindbrain.vault.layout import Layout, folders_in
 from hindbrain.vault.para import Category, para_of
 from hindbrain.vault.path_rules import NotePath, check_note_path, same_note_key
 from hindbrain.vault.paths import find_collision
 from hindbrain.vault.splice import Value, add_to_list, set_property
-
-if TYPE_CHECKING:
-    from hindbrain.vault.layout import Layout
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -176,9 +173,9 @@ def folder_for(layout: Layout, root: Path, kind: str) -> str:
 
 def para_folders(root: Path) -> dict[Category, str]:
     """The folder of each PARA category, where at least three of them stand side by side; {} elsewhere."""
-    for parent in ("", *_folders(root)):
+    for parent in ("", *folders_in(root)):
         found: dict[Category, str] = {}
-        for folder in _folders(root / parent):
+        for folder in folders_in(root / parent):
             category = para_of(f"{folder}/note.md")[0]
             if category:
                 found.setdefault(category, f"{parent}/{folder}" if parent else folder)
@@ -193,19 +190,10 @@ def _topic_folder(root: Path, home: str, topic: str) -> str:
         return home
     name = file_name(topic)
     wanted = _loose(name)
-    same = (folder for folder in _folders(root / home) if _loose(folder) == wanted)
+    same = (folder for folder in folders_in(root / home) if _loose(folder) == wanted)
     return f"{home}/{next(same, name)}"
 
 
 def _loose(name: str) -> str:
     """Equal for "Web Site", "web-site" and "01 Web Site"."""
     return "".join(filter(str.isalnum, same_note_key(name))).lstrip("0123456789") or same_note_key(name)
-
-
-def _folders(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
-    except OSError:
-        return []
-    return sorted(unicodedata.normalize("NFC", name) for name in names)
