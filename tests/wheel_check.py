@@ -12,7 +12,16 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_COMMANDS = (("--version",), ("--help",), ("demo",))
+_LAYOUTS = ("obsidian", "brain", "openclaw", "para")
+_COMMANDS = (
+    ("--version",),
+    ("--help",),
+    ("demo",),
+    *(("init", f"vault-{layout}", "--layout", layout) for layout in _LAYOUTS),
+    ("--vault", "vault-obsidian", "remember", "Prefers dark mode in all apps"),
+    ("--vault", "vault-obsidian", "recall", "dark mode"),
+    ("--vault", "vault-obsidian", "lint", "--check"),
+)
 
 
 def main() -> int:
