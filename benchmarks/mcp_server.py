@@ -235,7 +235,7 @@ def draw(result: dict[str, Any], axes: Any) -> None:
         )
         for name in ("ours", "plain import")
     ]
-    title = f"MCP start to tools/list against a bare SDK server ({figures['bare.wall_ms']:.0f} ms)"
+    title = f"MCP start to tools/list (bare SDK server: {figures['bare.wall_ms']:.0f} ms)"
     flat_bars(axes, title, items, [LIMIT, LIMIT])
 
 

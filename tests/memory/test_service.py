@@ -503,3 +503,18 @@ def test_an_index_that_is_broken_fails_no_write(memory: Memory, app: App) -> Non
     assert [one.item.text for one in found.memories] == ["Ada keeps bees"]
     assert found.notices
     assert memory.settle().problems
+
+
+@pytest.mark.parametrize("topic", ["user preferences", "what does she like?", "favourites"])
+def test_who_asks_for_a_kind_of_memory_gets_it_whatever_its_words(memory: Memory, topic: str) -> None:
+    seat = now(memory, "Always books window seats", category="preference", importance=0.9)
+    tabs = now(memory, "Tabs over spaces", category="preference")
+    now(memory, "The boiler is from 1998")
+    first = [found.item.id for found in memory.recall(topic).memories[:2]]
+    assert first == [seat.id, tabs.id]
+
+
+def test_a_topic_with_a_subject_of_its_own_does_not_ask_for_a_kind(memory: Memory) -> None:
+    now(memory, "Tabs over spaces", category="preference")
+    cat = now(memory, "Ada likes her cat")
+    assert [found.item.id for found in memory.recall("what does Ada like").memories] == [cat.id]

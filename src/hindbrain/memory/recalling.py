@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
+from hindbrain.memory.items.category import category_asked_for
 from hindbrain.memory.items.word_index import words_of
 
 if TYPE_CHECKING:
@@ -123,11 +124,20 @@ def _joined(
     by_words = [
         RecalledMemory(item) for item in memory.book.candidates(topic, 2 * k) if asked & words_of(item.text)
     ]
+    by_kind = _of_a_kind([*pending, *memory.book.items()], category_asked_for(asked))
+    likely = [found for found in by_search if found.confidence >= _WORTH_A_PASSAGE]
     every: dict[tuple[str, int, str], RecalledMemory] = {}
-    for found in (*on_their_way, *by_search, *by_words):
+    for found in (*on_their_way, *likely, *by_words, *by_kind, *by_search):
         every.setdefault((found.item.path, found.item.line, found.item.id), found)
     holding = [found for found in every.values() if not found.item.superseded]
     return (holding or list(every.values()))[:k]
+
+
+def _of_a_kind(items: Sequence[MemoryItem], category: str) -> list[RecalledMemory]:
+    """All memories of a category, the most important and latest first; none without one."""
+    found = [item for item in items if item.category == category and not item.superseded]
+    found.sort(key=lambda item: (item.importance, item.created), reverse=True)
+    return [RecalledMemory(item, pending=not item.path) for item in found]
 
 
 def _with_fate(found: Sequence[RecalledMemory], there: set[str], *, sure: bool) -> list[RecalledMemory]:

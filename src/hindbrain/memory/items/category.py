@@ -5,7 +5,7 @@ Pure; knows nothing of files. The headings are those of the OpenClaw MEMORY.md, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 CATEGORIES = (
     "preference", "fact", "pattern", "contact", "project", "issue", "decision", "action", "relationship",
@@ -37,6 +37,32 @@ _HEADINGS = {
     "action": "Recurring Tasks",
     "relationship": "Relationships & Contacts",
 }
+
+
+_ASKED = {
+    "preference": "preference preferences prefer prefers like likes liked love loves hate hates dislike "
+    "dislikes favourite favourites favorite favorites taste tastes",
+    "decision": "decision decisions decide decides decided",
+    "contact": "contact contacts people person persons",
+    "project": "project projects",
+    "issue": "issue issues problem problems",
+    "pattern": "pattern patterns habit habits routine routines",
+    "action": "action actions",
+    "relationship": "relationship relationships family",
+    "fact": "fact facts",
+}
+_CATEGORY_OF_WORD = {word: category for category, words in _ASKED.items() for word in words.split()}
+# Words that say nothing of what is asked for.
+_NOBODY = frozenset((
+    "user", "users", "owner", "know", "known", "knows", "remember", "everything", "anything", "things",
+    "thing", "all", "any",
+))  # fmt: skip
+
+
+def category_asked_for(words: Collection[str]) -> str:
+    """The kind of memory that a topic asks for and nothing else ("user preferences"); "" for other topics."""
+    kinds = {_CATEGORY_OF_WORD.get(word, "") for word in words if word not in _NOBODY}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def category_of_note(path: str) -> str:
