@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hindbrain.memory.items.item import MemoryItem, parse_items
@@ -118,6 +118,7 @@ def test_adding_leaves_every_other_byte_in_its_order(
 
 
 @settings(max_examples=300, deadline=None)
+@example(texts=["- Hand made", "\\"], end="\n", pick=0)
 @given(_LINES, _ENDS, st.integers(0, 5))
 def test_a_change_of_one_memory_leaves_the_others_as_they_were(texts: list[str], end: str, pick: int) -> None:
     data = end.join(texts).encode()

@@ -20,6 +20,7 @@ _FIELD = re.compile(
     r"\[([^\[\]():\"'=;{}<>$]++)::([^\[\]]*+(?:(?:\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\])[^\[\]]*+)*+)\](?!\()"
     r"|(?<!\])\(([^\[\]():\"'=;{}<>$]++)::([^()]*+(?:\([^()]*+\)[^()]*+)*+)\)"
 )
+_BACKSLASH = "\\"
 _ID = re.compile(r"\^([A-Za-z0-9\-]++)")
 _TAG = re.compile(
     r"(?<![^\s(,;，。；、：（])#"
@@ -110,7 +111,9 @@ def strike(line: str, by: str = "") -> str:
     if not parts.struck:
         for start, stop in reversed(parts.pieces):
             words = _without_tildes(line[start:stop])
-            line = f"{line[:start]}~~{words}~~{line[stop:]}"
+            # A backslash at the end would take the meaning from the tildes behind it.
+            odd = (len(words) - len(words.rstrip("\\"))) % 2
+            line = f"{line[:start]}~~{words}{_BACKSLASH * odd}~~{line[stop:]}"
     return set_field(line, "superseded", f"^{by}") if by else line
 
 
