@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hindbrain.index.passages import CHARS_PER_TOKEN, ChunkSettings, Passage, cut_passages, note_text
@@ -73,6 +73,7 @@ def test_passages_are_in_order_and_do_not_overlap(text: str) -> None:
     assert all(a.end <= b.start for a, b in itertools.pairwise(passages))
 
 
+@example("# A\n| a | b |\n# A\n" + "word " * 318 + "\n" + "x" * 1_500, ChunkSettings(tokens=400, overlap=80))
 @settings(max_examples=100, deadline=None)
 @given(_NOTES, _SETTINGS)
 def test_chunks_are_in_order(text: str, chosen: ChunkSettings) -> None:

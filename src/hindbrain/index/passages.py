@@ -136,7 +136,8 @@ def _packed(units: Sequence[Passage], limit: int, overlap: int) -> Iterator[Pass
         if chunk and (unit.headings != chunk[-1].headings or unit.end - chunk[0].start > limit):
             yield _joined(chunk)
             same = unit.headings == chunk[-1].headings
-            chunk = [kept for kept in chunk if same and chunk[-1].end - kept.start <= overlap]
+            kept = [one for one in chunk if same and chunk[-1].end - one.start <= overlap]
+            chunk = kept if len(kept) < len(chunk) else kept[1:]  # a chunk is never only the next one's start
         chunk.append(unit)
     if chunk:
         yield _joined(chunk)
