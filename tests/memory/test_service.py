@@ -15,6 +15,8 @@ from hindbrain.memory.answers import Remembered
 from hindbrain.memory.conflicts.conflict import Decision
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.service import Memory
+from hindbrain.search.query import SearchQuery
+from hindbrain.vault.lock import FileLock
 from workbench import Vault
 
 PREFERENCES = "Agent/Memory/preference.md"
@@ -518,3 +520,13 @@ def test_a_topic_with_a_subject_of_its_own_does_not_ask_for_a_kind(memory: Memor
     now(memory, "Tabs over spaces", category="preference")
     cat = now(memory, "Ada likes her cat")
     assert [found.item.id for found in memory.recall("what does Ada like").memories] == [cat.id]
+
+
+def test_a_search_says_when_it_could_not_take_in_what_was_just_written(memory: Memory, app: App) -> None:
+    app.sync()
+    memory.notebook.create("New.md", b"The xylophone is in the attic.\n")
+    with FileLock(app.state / "index.lock").held(1):
+        blind = memory.search(SearchQuery("xylophone"))
+    assert [notice.partition(":")[0] for notice in blind.notices] == ["behind"]
+    seen = memory.search(SearchQuery("xylophone"))
+    assert seen.hits[0].path == "New.md" and not seen.notices

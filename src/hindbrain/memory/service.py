@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
 from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
 from hindbrain.memory.items.item_text import fold
-from hindbrain.memory.parts import IndexStanding, MemoryParts, Surroundings
+from hindbrain.memory.parts import IndexStanding, MemoryParts
 from hindbrain.memory.storage.queue import Waiting
-from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed, WriteSettings
+from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
 
 if TYPE_CHECKING:
     from hindbrain.memory.policy.policy import Verdict
@@ -31,17 +30,12 @@ _NEW_LINES = ("new", "related", "supersede")
 
 
 class Memory(MemoryParts):
-    def __init__(
-        self,
-        root: Path,
-        state: Path,
-        clock: Clock,
-        around: Surroundings,
-        settings: WriteSettings | None = None,
-    ) -> None:
-        super().__init__(root, state, clock, around, settings)
-        self._seen: list[tuple[str, str]] = []  # notes that recalls showed, and the topic
-        self._noticed = -1  # the version of the book that was last compared with the ledger
+    _noticed = -1  # the version of the book that was last compared with the ledger
+
+    @cached_property
+    def _seen(self) -> list[tuple[str, str]]:
+        """Notes that recalls showed, and the topic."""
+        return []
 
     # The verbs
 
@@ -122,9 +116,10 @@ class Memory(MemoryParts):
         return Forgotten(item.id, item.text, item.path, written.revision_id if written else "")
 
     def search(self, query: SearchQuery) -> SearchResult:
-        """Search the whole vault, with what was written here included."""
-        self._take_in_touched()
-        return self._around.search(query)
+        """Search the whole vault, with what was written here included; a notice says when it could not be."""
+        behind = self._take_in_touched()
+        result = self._around.search(query)
+        return result._replace(notices=(*result.notices, behind)) if behind else result
 
     def status(self) -> MemoryStatus:
         from hindbrain.memory.standing import standing
@@ -230,10 +225,14 @@ class Memory(MemoryParts):
         self.notebook.touched.difference_update(touched)
         return len(touched)
 
-    def _take_in_touched(self) -> None:
-        """As `take_in_touched`. Its failure never fails a write: the next sync finds the notes."""
-        with contextlib.suppress(HindbrainError):
+    def _take_in_touched(self) -> str:
+        """As `take_in_touched`; returns why it could not be done, or "". That never fails a write."""
+        try:
             self.take_in_touched()
+        except HindbrainError as error:
+            changed = len(self.notebook.touched)
+            return f"behind: {changed} changed notes are not in the index yet ({error.code}); try again"
+        return ""
 
     def _look_for_deleted(self, text: str) -> None:
         """Who deletes a line by hand does not want an agent to bring it back before the next settling."""
