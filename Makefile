@@ -24,6 +24,7 @@ check: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest tests/memory tests/vault tests/properties tests/index --hypothesis-profile=explore
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
@@ -15,6 +16,11 @@ from hindbrain.base.config import load_config
 from hindbrain.models.embedder import Embedder
 from hindbrain.models.fake import FakeEmbedder
 from workbench import NOW, Bench, MakeBench, Vault
+
+# The same examples at each run, so that a change is judged by what it changes; `make test-slow` explores.
+hypothesis_settings.register_profile("repeatable", derandomize=True)
+hypothesis_settings.register_profile("explore", derandomize=False)
+hypothesis_settings.load_profile("repeatable")
 
 
 @pytest.fixture

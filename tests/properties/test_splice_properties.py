@@ -99,6 +99,7 @@ def test_setting_a_property_changes_that_property_or_nothing(data: bytes, key: s
     assert set_property(after, key, value) == after
 
 
+@example(b"---\ntags: a, b\n---\n", "tags", ["0 0"])
 @given(notes(), KEYS, st.lists(TEXTS.filter(bool), max_size=3))
 @settings(max_examples=300, deadline=None)
 def test_adding_to_a_list_keeps_what_is_in_it(data: bytes, key: str, values: list[str]) -> None:

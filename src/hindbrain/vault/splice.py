@@ -81,7 +81,8 @@ def add_to_list(data: bytes, key: str, values: Sequence[str]) -> bytes:
     if isinstance(old, list):
         note.replace(name, _extended(lines, new, flow=_is_flow(lines)))
         return note.checked(name, [*old, *new])
-    if key.lower() in _COMMA_KEYS and "," in old and not any("," in value for value in new):
+    # As comma text, only what is read back as it is: a tag with a blank would be two.
+    if key.lower() in _COMMA_KEYS and "," in old and all(_items_of(key, value) == [value] for value in new):
         return set_property(data, name, f"{old.rstrip().rstrip(',')}, {', '.join(new)}")
     return set_property(data, name, [*items, *new])
 
