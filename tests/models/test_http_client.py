@@ -4,7 +4,7 @@ import httpx
 import pytest
 from loopback_service import Answer
 
-from hindbrain.base.errors import ConfigError, EmbedderDown, EmbedderError
+from hindbrain.base.errors import ConfigError, ModelDown, ModelError
 from hindbrain.models import http
 from hindbrain.models.http import Credential, HttpClient, Secret, Timing, authority, checked_url, is_nearby
 
@@ -74,7 +74,7 @@ def test_pauses_differ_by_chance_so_that_clients_do_not_come_in_waves(service):
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_a_server_that_stays_broken_is_down_after_the_last_try(service, client, fake_time, status):
     service.next = [Answer(status=status, body={}) for _ in range(3)]
-    with pytest.raises(EmbedderDown):
+    with pytest.raises(ModelDown):
         post(client, service.url, retries=2)
     assert len(service.seen) == 3
     assert len(fake_time.waits) == 2
@@ -83,23 +83,23 @@ def test_a_server_that_stays_broken_is_down_after_the_last_try(service, client, 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_a_refusal_is_an_error_at_once_and_not_down(service, client, fake_time, status):
     service.next = [Answer(status=status, body={"error": "no"})]
-    with pytest.raises(EmbedderError) as raised:
+    with pytest.raises(ModelError) as raised:
         post(client, service.url)
-    assert raised.value.code == "embedder"
+    assert raised.value.code == "model"
     assert len(service.seen) == 1
     assert fake_time.waits == []
 
 
 @pytest.mark.promise("P13")
 def test_nobody_listening_is_down(client, closed_url):
-    with pytest.raises(EmbedderDown):
+    with pytest.raises(ModelDown):
         post(client, closed_url)
 
 
 @pytest.mark.promise("P13")
 def test_a_server_that_never_answers_is_down(service, client):
     service.next = [Answer(hangs=True)]
-    with pytest.raises(EmbedderDown):
+    with pytest.raises(ModelDown):
         post(client, service.url, retries=0, timeout_s=0.05)
 
 
@@ -116,7 +116,7 @@ def test_an_answer_that_dribbles_in_is_cut_off_at_the_deadline():
 
     timing = Timing(sleep=lambda _s: None, monotonic=lambda: float(next(moments)))
     client = HttpClient(transport=httpx.MockTransport(dribble), timing=timing)
-    with pytest.raises(EmbedderDown):
+    with pytest.raises(ModelDown):
         post(client, "http://127.0.0.1:9", retries=0, timeout_s=5.0)
 
 
@@ -128,17 +128,17 @@ def test_a_connection_lost_in_the_middle_is_tried_again(service, client):
 @pytest.mark.parametrize("body", [b'{"data": [', b"", b"<html>", b"[" * 200_000, b"\xff\xfe"])
 def test_an_answer_that_is_not_json_is_an_error(service, client, body):
     service.next = [Answer(body=body)]
-    with pytest.raises(EmbedderError) as raised:
+    with pytest.raises(ModelError) as raised:
         post(client, service.url)
-    assert raised.value.code == "embedder"
+    assert raised.value.code == "model"
 
 
 def test_an_answer_beyond_the_size_limit_is_refused(service, client, monkeypatch):
     monkeypatch.setattr(http, "_MAX_ANSWER_BYTES", 1000)
     service.next = [Answer(body="x" * 2000)]
-    with pytest.raises(EmbedderError) as raised:
+    with pytest.raises(ModelError) as raised:
         post(client, service.url)
-    assert raised.value.code == "embedder"
+    assert raised.value.code == "model"
 
 
 def test_a_key_reaches_the_server_it_belongs_to(service, client):
@@ -167,7 +167,7 @@ def test_a_key_is_not_sent_unencrypted_to_the_outside():
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_to_another_host_is_not_followed(service, other_service, client, status):
     service.next = [Answer(status=status, headers={"Location": other_service.url + "/steal"}, body={})]
-    with pytest.raises(EmbedderError):
+    with pytest.raises(ModelError):
         post(client, service.url, credential=key_for(service.url))
     assert other_service.seen == []
 
@@ -194,7 +194,7 @@ def test_no_redirect_turns_a_request_inward(target):
         return httpx.Response(307, headers={"Location": target})
 
     client = HttpClient(transport=httpx.MockTransport(redirect))
-    with pytest.raises(EmbedderError):
+    with pytest.raises(ModelError):
         post(client, "https://embed.example/v1")
     assert asked == ["https://embed.example/v1"]
 
@@ -206,7 +206,7 @@ def test_no_redirect_turns_a_request_inward(target):
 )
 def test_a_server_that_echoes_the_key_does_not_put_it_into_the_error(service, client, status, echo):
     service.next = [Answer(status=status, body=echo.encode())] * 4
-    with pytest.raises(EmbedderError) as raised:
+    with pytest.raises(ModelError) as raised:
         post(client, service.url, credential=key_for(service.url))
     assert KEY not in everything_said(raised)
     assert KEY[:12] not in everything_said(raised)
@@ -218,7 +218,7 @@ def test_a_transport_error_that_holds_the_key_is_redacted():
         raise httpx.LocalProtocolError(f"Illegal header value b'Bearer {KEY}'")
 
     client = HttpClient(transport=httpx.MockTransport(fail))
-    with pytest.raises(EmbedderError) as raised:
+    with pytest.raises(ModelError) as raised:
         post(client, "https://embed.example", credential=key_for("https://embed.example"))
     assert KEY not in str(raised.value)
     assert raised.value.__suppress_context__

@@ -17,9 +17,11 @@
     │   ├── IndexMissing      index_missing not made yet, or of an older version: sync
     │   ├── IndexDamaged      index_damaged rebuild it: nothing is lost
     │   └── IndexTooNew       index_too_new made by a newer Hindbrain
-    └── EmbedderError         embedder      an embedder failed
-        ├── EmbedderDown      embedder_down not reachable now; keyword search goes on
-        └── EmbedderMismatch  embedder_mismatch  other dimension or model than the index holds
+    └── ModelError            model         a model's service refused, or answered with what it should not
+        ├── ModelDown         model_down    not reachable now; all that needs no model goes on
+        └── EmbedderError     embedder      an embedder failed
+            ├── EmbedderDown  embedder_down not reachable now; keyword search goes on
+            └── EmbedderMismatch  embedder_mismatch  other dimension or model than the index holds
 
 Edges map `code`; nobody parses the text. A message says what happened, to which thing, and what to do next.
 """
@@ -118,7 +120,22 @@ class IndexTooNew(IndexFault):
     code = "index_too_new"
 
 
-class EmbedderError(HindbrainError):
+class ModelError(HindbrainError):
+    """`status` is what an HTTP service answered with; 0 when it did not come to that."""
+
+    code = "model"
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelDown(ModelError):
+    code = "model_down"
+    advice = "again"
+
+
+class EmbedderError(ModelError):
     code = "embedder"
 
 

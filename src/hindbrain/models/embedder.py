@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
 
@@ -59,7 +59,6 @@ class Embedder(Protocol):
         ...
 
 
-@runtime_checkable
 class PieceEmbedder(Embedder, Protocol):
     """An embedder that sums piece vectors, so that the words of a query can be weighted."""
 
@@ -74,6 +73,11 @@ class PieceEmbedder(Embedder, Protocol):
     def embed_weighted(self, words: Iterable[tuple[str, float]]) -> Vectors:
         """A query vector in which each word counts with its weight. Shape (dim,)."""
         ...
+
+
+def has_pieces(embedder: Embedder | None) -> TypeGuard[PieceEmbedder]:
+    """Is it one that sums piece vectors? Asks the class: to look at `dim` may take a request to a service."""
+    return hasattr(type(embedder), "embed_weighted")
 
 
 def normalised(rows: Any, expected_dim: int, *, source: str) -> Vectors:

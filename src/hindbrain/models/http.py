@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from hindbrain.base.errors import ConfigError, EmbedderDown, EmbedderError
+from hindbrain.base.errors import ConfigError, ModelDown, ModelError
 
 if TYPE_CHECKING:
     import httpx
@@ -82,7 +82,7 @@ class HttpClient:
     ) -> Any:
         """Return the parsed answer. `timeout_s` bounds each wait of a try, and an answer that dribbles in.
 
-        EmbedderDown: not reachable, too slow, overloaded. EmbedderError: it answered, and won't do it.
+        ModelDown: not reachable, too slow, overloaded. ModelError: it answered, and won't do it.
         """
         headers = _headers(url, credential)
         body = json.dumps(payload).encode("ascii")
@@ -92,7 +92,7 @@ class HttpClient:
             if isinstance(answer, bytes):
                 return _parsed(answer, url)
             if attempt >= retries:
-                raise EmbedderDown(
+                raise ModelDown(
                     f"{authority(url)!r} did not answer as it should ({answer.reason}; {attempt + 1} tries); "
                     "check that it runs and is reachable, then try again"
                 )
@@ -123,9 +123,7 @@ class HttpClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             text = redacted(f"{type(error).__name__}: {error}", credential)
             # No cause is chained: its text may hold what was just taken out.
-            raise EmbedderError(
-                f"the request to {authority(url)!r} failed ({text}); check base_url"
-            ) from None
+            raise ModelError(f"the request to {authority(url)!r} failed ({text}); check base_url") from None
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
         """The body within the size limit and the deadline (the library's own time-out is per read)."""
@@ -136,7 +134,7 @@ class HttpClient:
         for chunk in response.iter_bytes():
             size += len(chunk)
             if size > _MAX_ANSWER_BYTES:
-                raise EmbedderError(
+                raise ModelError(
                     f"{response.url.host!r} sent more than {_MAX_ANSWER_BYTES} bytes; lower the batch size"
                 )
             if self.timing.monotonic() > deadline:
@@ -249,7 +247,7 @@ def _judge(
         return _Transient(f"HTTP {status}: {said}", response.headers.get("Retry-After", ""))
     where = authority(url)
     if 300 <= status < 400:
-        raise EmbedderError(
+        raise ModelError(
             f"{where!r} redirects (HTTP {status}), which is not followed; set base_url to the final address"
         )
     advice = {
@@ -258,14 +256,14 @@ def _judge(
         404: "no such model or address; check model and base_url (with Ollama: `ollama pull <model>`)",
         413: "the request is too large; lower the batch size",
     }.get(status, "the request was refused; check model, dimension and base_url")
-    raise EmbedderError(f"{where!r} answered HTTP {status}: {advice}. It said: {said!r}")
+    raise ModelError(f"{where!r} answered HTTP {status}: {advice}. It said: {said!r}", status=status)
 
 
 def _parsed(content: bytes, url: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        raise EmbedderError(
+        raise ModelError(
             f"{authority(url)!r} sent {len(content)} bytes that are not whole JSON; check base_url"
         ) from None
 

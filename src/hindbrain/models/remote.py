@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import ConfigError, EmbedderDown, EmbedderError
+from hindbrain.base.errors import ConfigError, EmbedderDown, EmbedderError, ModelDown, ModelError
 from hindbrain.models.embedder import Role, batches, no_vectors, normalised, prepared
 from hindbrain.models.http import Credential, HttpClient, authority, checked_url
 from hindbrain.models.prompts import NO_PROMPTS, Prompts, bare_model, prompts_for
@@ -114,9 +114,11 @@ class RemoteEmbedder:
                 retries=retries,
                 credential=self._credential,
             )
-        except EmbedderDown:
+        except ModelDown as error:
             self._rests_until = self._client.timing.monotonic() + _REST_S
-            raise
+            raise EmbedderDown(str(error)) from error
+        except ModelError as error:
+            raise EmbedderError(str(error), status=error.status) from error
         self._rests_until = float("-inf")
         rows = _rows(self._provider, answer, self.name)
         if len(rows) != len(texts):
