@@ -39,6 +39,8 @@ def run(options: Options) -> Outcome:
             rows.append((*shown, f"{said[inside].mean():.2f}", f"{held[inside, 2].mean():.2f}"))
     names = ("intercept", "coverage", "cosine")
     metrics = dict(zip(names, map(float, fitted), strict=True))
+    words_only = np.array([(covered, 0.0, so) for rows in questions[::2] for covered, _, so in rows])
+    metrics |= zip(("words.intercept", "words.coverage"), map(float, _fit(words_only)), strict=False)
     metrics["brier"] = float(np.mean((said - held[:, 2]) ** 2))
     metrics["brier.constant"] = float(np.mean((held[:, 2].mean() - held[:, 2]) ** 2))
     coefficients = tuple((name, f"{value:.3f}") for name, value in metrics.items())

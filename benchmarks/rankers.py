@@ -8,7 +8,7 @@ rrf    `App.search` with profile "rrf": reciprocal ranks of these two
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import Config, load_config
-from hindbrain.models.embedder import PieceEmbedder
+from hindbrain.models.embedder import has_pieces
 from hindbrain.search.lexical import idf, look_up
 from hindbrain.search.query import SearchQuery
 from hindbrain.search.semantic import weigh_query
@@ -41,10 +41,13 @@ class Found:
     text: str
 
 
-def bench_config(state: Path) -> Config:
-    """The shipped defaults with the built-in embedder, whatever this machine's owner has set."""
+def bench_config(state: Path, settings: Mapping[str, str] | None = None) -> Config:
+    """The shipped defaults with the built-in embedder, whatever this machine's owner has set.
+
+    `settings`: others, by the names of their variables.
+    """
     chosen = {"HINDBRAIN_STATE_FOLDER": str(state), "HINDBRAIN_EMBEDDING_PROVIDER": "builtin"}
-    return load_config(chosen, state / "no-such-config.toml")
+    return load_config({**chosen, **(settings or {})}, state / "no-such-config.toml")
 
 
 def write_note(path: Path, text: str) -> None:
@@ -56,9 +59,9 @@ def write_note(path: Path, text: str) -> None:
 
 
 @contextmanager
-def measured(vault: Path, state: Path) -> Iterator[Measured]:
+def measured(vault: Path, state: Path, settings: Mapping[str, str] | None = None) -> Iterator[Measured]:
     """Sync a vault and open it for questions that are asked at times of our choosing."""
-    config = bench_config(state)
+    config = bench_config(state, settings)
     syncing = _with_shared_embedder(build_app(config, vault))
     report = syncing.sync()
     syncing.close()
@@ -155,7 +158,7 @@ def query_vector(app: App, text: str) -> Floats:
     """A query as the engine embeds it: each word with its weight in this index."""
     total = app.store.sizes()[0]
     terms = look_up(app.store, understand_terms(text), total)
-    assert isinstance(app.embedder, PieceEmbedder)
+    assert has_pieces(app.embedder)
     return weigh_query(app.embedder, text, {term.text: idf(term.held, total) for term in terms}).vector
 
 

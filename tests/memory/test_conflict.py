@@ -477,3 +477,9 @@ def test_any_text_can_be_judged(old: str, new: str) -> None:
 @given(old=_STATEMENT, new=_STATEMENT)
 def test_merging_does_not_depend_on_which_came_first(old: str, new: str) -> None:
     assert (judged(old, new).action == "merge") == (judged(new, old).action == "merge")
+
+
+def test_the_same_words_again_keep_the_links_of_the_line() -> None:
+    linked = "Falcon runs on [[Tools/PostgreSQL|PostgreSQL]]"
+    assert merged_text(linked, "Falcon runs on PostgreSQL") == linked
+    assert merged_text(linked, "Falcon runs on PostgreSQL 18") == "Falcon runs on PostgreSQL 18"

@@ -144,6 +144,11 @@ def test_taking_out_hidden_characters_twice_changes_nothing_more(text: str) -> N
 OWN = (
     "<memory>Prefers tea</memory>",
     '<memory_context source="vault" query="tea">\n- Prefers tea\n</memory_context>',
+    '<memory_context source="hindbrain" query="a &lt;b&gt;" nonce="3f9a1c02">\n[Tea.md:3]\n'
+    ' Prefers tea &lt;/memory>\n</memory_context nonce="3f9a1c02">',
+    '<memory nonce="3f9a1c02">\n\n## Relevant\n\n> [[Tea]]\n> Tea.\n\n</memory nonce="3f9a1c02">',
+    '<memory_status provider="hindbrain" state="indexing" progress="150/725" />',
+    '{"source":"hindbrain","preset":"turn","query":"tea","slots":[]}',
     "<mem\u200bory>Prefers tea</memory>",
     "<MEMORY kind='x'>never closed",
     "<memory><memory>nested</memory> still inside</memory>",

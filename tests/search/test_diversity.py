@@ -3,18 +3,48 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindbrain.search.diversity import mmr, near_duplicate
+from hindbrain.search.diversity import SeenWords, mmr
 
 
-def test_sets_that_share_nine_tenths_are_near_duplicates() -> None:
-    assert near_duplicate(frozenset(range(100)), frozenset(range(3, 100)))
-    assert not near_duplicate(frozenset(range(100)), frozenset(range(30, 130)))
-    assert not near_duplicate(frozenset(range(100)), frozenset(range(50)))
+def words(first: int, stop: int) -> frozenset[str]:
+    return frozenset(map(str, range(first, stop)))
 
 
-def test_tiny_sets_are_never_near_duplicates() -> None:
-    assert not near_duplicate(frozenset({1, 2, 3}), frozenset({1, 2, 3}))
-    assert not near_duplicate(frozenset(), frozenset())
+def twin(one: frozenset[str], *seen: frozenset[str]) -> int | None:
+    known = SeenWords()
+    for other in seen:
+        known.add(other)
+    return known.twin_of(one)
+
+
+def test_sets_that_share_nine_tenths_are_twins() -> None:
+    assert twin(words(0, 100), words(3, 100)) == 0
+    assert twin(words(0, 100), words(30, 130)) is None
+    assert twin(words(0, 100), words(0, 50)) is None
+
+
+def test_the_first_of_several_twins_is_named() -> None:
+    assert twin(words(0, 100), words(200, 300), words(2, 100), words(0, 100)) == 1
+
+
+def test_tiny_sets_have_no_twins() -> None:
+    assert twin(words(0, 3), words(0, 3)) is None
+    assert twin(frozenset(), frozenset()) is None
+
+
+@given(
+    st.lists(st.frozensets(st.sampled_from("abcdefghijklmno")), max_size=8),
+    st.frozensets(st.sampled_from("abcdefghijklmno")),
+)
+def test_looking_by_size_finds_what_comparing_with_all_would(
+    seen: list[frozenset[str]], one: frozenset[str]
+) -> None:
+    alike = [
+        at
+        for at, other in enumerate(seen)
+        if min(len(one), len(other)) >= 6 and len(one & other) >= 0.9 * len(one | other)
+    ]
+    assert twin(one, *seen) == (alike[0] if alike else None)
 
 
 def test_mmr_without_diversity_keeps_the_order() -> None:

@@ -14,7 +14,7 @@ from hindbrain.index.progress import Listener, Progress
 from hindbrain.index.record import embedded_text, text_hash
 from hindbrain.index.vectors import quantise
 from hindbrain.index.writer import IndexWriter, Pending
-from hindbrain.models.embedder import Embedder, PieceEmbedder
+from hindbrain.models.embedder import Embedder, PieceEmbedder, has_pieces
 
 _BATCH = 2_048
 _REMOTE_BATCH = 256  # what a slow service does is kept early, and an interruption loses little
@@ -46,7 +46,7 @@ def embed_pending(writer: IndexWriter, embedder: Embedder, now_ns: int, listener
 
 
 def _embedded(writer: IndexWriter, embedder: Embedder, total: int, now_ns: int) -> Iterator[list[VectorRow]]:
-    if isinstance(embedder, PieceEmbedder):
+    if has_pieces(embedder):
         for_each = on_all_cores if total >= _PARALLEL_FROM else starmap
         jobs = ((embedder, _ids(batch), _texts(writer, batch)) for batch in writer.pending(_BATCH))
         yield from for_each(rows_from_pieces, jobs)

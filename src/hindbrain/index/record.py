@@ -1,6 +1,5 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
-import re
 import zlib
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -8,6 +7,7 @@ from hashlib import blake2b
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
 from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
+from hindbrain.index.spoken import spoken
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.note import Link, Note, Property
 from hindbrain.vault.origin import source_of_note
@@ -16,8 +16,6 @@ from hindbrain.vault.para import para_of
 HEADING_SEPARATOR = " > "
 
 # A line with an id of ours: its fields are for programs, and their words are no one's.
-_OUR_LINE = re.compile(r"^.*[ \t]\^[mtp]-[a-z0-9]++[ \t]*+$", re.MULTILINE)
-_FIELD = re.compile(r"[ \t]*+\[[a-z]++::[^\[\]\n]*+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +90,6 @@ def embedded_text(title: str, heading: str, text: str) -> str:
     """Return what is embedded for a passage: where it stands, then what it says."""
     place = heading if heading.startswith(title) else HEADING_SEPARATOR.join(filter(None, (title, heading)))
     return f"{place}\n{spoken(text)}" if place else spoken(text)
-
-
-def spoken(text: str) -> str:
-    """A passage as a person would say it: what is sought by words and by meaning."""
-    return _OUR_LINE.sub(_without_fields, text) if " ^" in text else text
-
-
-def _without_fields(line: re.Match[str]) -> str:
-    return _FIELD.sub("", line[0].rpartition("^")[0]).rstrip()
 
 
 def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:

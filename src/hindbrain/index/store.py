@@ -172,6 +172,17 @@ class IndexStore:
         rows = self._all(f"SELECT {_NOTE_COLUMNS} FROM note WHERE path = ?", (path,))
         return NoteInfo(*rows[0]) if rows else None
 
+    def note_ids(self, paths: Iterable[str]) -> list[int]:
+        """Return the ids of the notes at these paths; those that are not known are left out."""
+        wanted = list(paths)
+        marks = ", ".join("?" * len(wanted))
+        return [row[0] for row in self._all(f"SELECT id FROM note WHERE path IN ({marks})", wanted)]
+
+    def origins(self, note_ids: Iterable[int]) -> dict[int, str]:
+        """Return whose word these notes are, where that is trusted less than an agent's."""
+        sql = "SELECT note_id, source FROM origin WHERE note_id IN (SELECT value FROM json_each(?))"
+        return dict(self._all(sql, (_json_ids(note_ids),)))
+
     def note_spans_where(self, condition: str, values: Sequence[Value]) -> list[tuple[int, int]]:
         """Return (first passage, passages) of the notes for which a condition (ours, no user's) holds."""
         return self._all(f"SELECT first_passage, passages FROM note WHERE {condition}", values)

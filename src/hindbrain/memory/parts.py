@@ -18,6 +18,7 @@ from hindbrain.memory.storage.queue import WriteQueue
 from hindbrain.memory.storage.storing import Storage, WriteSettings
 
 if TYPE_CHECKING:
+    from hindbrain.index.standing import IndexStanding
     from hindbrain.index.sync import SyncReport
     from hindbrain.memory.conflicts.conflict import ConflictJudge
     from hindbrain.memory.daily.daily import Daily
@@ -40,15 +41,6 @@ if TYPE_CHECKING:
 
 _AGENT = trust_of("agent")
 _NAMES_S = 60.0  # for which the names of notes are believed: making their table takes a while
-
-
-class IndexStanding(NamedTuple):
-    """What can be said of the search index."""
-
-    state: str  # ready, or the code of what is wrong with it
-    notes: int = 0
-    synced_at: float = 0.0  # seconds since the epoch; 0: never
-    embedder: str = ""
 
 
 class Surroundings(NamedTuple):
@@ -126,10 +118,10 @@ class MemoryParts:
     def _applier(self) -> Applier:
         from hindbrain.memory.storage.applying import Applier
 
-        return Applier(self.notebook, self.layout, self.book.category_of, self._link)
+        return Applier(self.notebook, self.layout, self.book.category_of, self.linked)
 
-    def _link(self, text: str, own: str) -> str:
-        """With the notes that a text mentions linked, as far as the index knows them."""
+    def linked(self, text: str, own: str) -> str:
+        """A text for the note `own`, with the notes it mentions linked, as far as the index knows them."""
         from hindbrain.memory.notes.link_names import NameTable, link_known
 
         now = self.clock.now()

@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
+from hindbrain.index.standing import IndexStanding
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
 from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
 from hindbrain.memory.items.item_text import fold
-from hindbrain.memory.parts import IndexStanding, MemoryParts
+from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
 

@@ -125,9 +125,9 @@ class CandidateFinder:
     @cached_property
     def _piece_embedder(self) -> PieceEmbedder | None:
         """The embedder, if it has pieces. Asked once: the question takes longer than a small search."""
-        from hindbrain.models.embedder import PieceEmbedder
+        from hindbrain.models.embedder import has_pieces
 
-        return self._embedder if isinstance(self._embedder, PieceEmbedder) else None
+        return self._embedder if has_pieces(self._embedder) else None
 
     def _gathered(
         self, ids: Iterable[int], lexical: Scores, by_words: bool, meaning: QueryMeaning | None,

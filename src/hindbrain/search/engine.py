@@ -5,14 +5,14 @@ No score is cut off: what is found is returned with its confidence, and the call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import UsageError
 from hindbrain.index.store import IndexStore, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, Found
-from hindbrain.search.diversity import jaccard, mmr, near_duplicate
+from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
 from hindbrain.search.profiles import Shares, profile_named
 from hindbrain.search.query import SearchQuery
@@ -21,6 +21,7 @@ from hindbrain.search.view import IndexView
 
 if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
+    from hindbrain.search.outline import Outline
 
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 Kept: TypeAlias = "tuple[int, list[int]]"  # a candidate, and the others that say the same
@@ -59,6 +60,14 @@ class SearchEngine:
         with self._store.snapshot():
             self._view.refresh()
             return self._finder.find(query)
+
+    def outlines(self, paths: Iterable[str]) -> dict[str, Outline]:
+        """The passages of notes, in order; notes that the index does not know are left out."""
+        from hindbrain.search.outline import outlines_of
+
+        with self._store.snapshot():
+            self._view.refresh()
+            return outlines_of(self._store, self._view, paths)
 
     def _thinned(
         self, query: SearchQuery, found: Found, totals: Sequence[float], order: Sequence[int]
@@ -128,7 +137,7 @@ def _without_repetitions(
     """The first `limit` that differ, each with the later ones of the same or nearly the same text."""
     kept: list[Kept] = []
     by_text: dict[bytes, Kept] = {}
-    sets: list[frozenset[str]] = []
+    seen = SeenWords()
     for i in order:
         text_hash = found.passages[i].text_hash
         twin = by_text.get(text_hash)
@@ -136,12 +145,13 @@ def _without_repetitions(
             continue  # only equal texts are still of interest: they are cheap to find
         if twin is None:
             own = words(i)
-            twin = next((kept[j] for j, other in enumerate(sets) if near_duplicate(own, other)), None)
+            near = seen.twin_of(own)
+            twin = kept[near] if near is not None else None
         if twin is not None:
             twin[1].append(i)
         else:
             kept.append((i, []))
-            sets.append(own)
+            seen.add(own)
         by_text[text_hash] = twin or kept[-1]
     return kept
 

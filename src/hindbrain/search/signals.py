@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _INTERCEPT = -4.49
 _COVERAGE = 1.99
 _COSINE = 4.8
+# The same where words alone were looked at: then coverage has to tell everything.
+_WORDS_INTERCEPT = -3.94
+_WORDS_COVERAGE = 3.66
 _NAMED = 0.95  # of a note that is called by its very name
 
 
@@ -39,7 +42,9 @@ def overlap_of(query: str, text: str) -> float:
 
 def confidence(candidate: Candidate, coverage: float) -> float:
     """How likely it is that this passage is what was sought, 0..1, comparable between queries."""
-    cosine = 0.0 if math.isnan(candidate.semantic) else candidate.semantic
-    strength = _INTERCEPT + _COVERAGE * coverage + _COSINE * cosine
+    if math.isnan(candidate.semantic):
+        strength = _WORDS_INTERCEPT + _WORDS_COVERAGE * coverage
+    else:
+        strength = _INTERCEPT + _COVERAGE * coverage + _COSINE * candidate.semantic
     likely = 1 / (1 + math.exp(-strength))
     return max(likely, _NAMED) if candidate.entity >= 1.0 else likely

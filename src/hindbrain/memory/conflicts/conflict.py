@@ -134,5 +134,15 @@ def common_words(old: Statement, new: Statement) -> float:
 
 
 def merged_text(old: str, new: str) -> str:
-    """The one of two texts that says more; the newer where both say as much. For what `judge` merges."""
+    """The one of two texts that says more; the newer where both say as much. For what `judge` merges.
+
+    The same words stay as they are: the older ones may have been linked.
+    """
+    if _words_of(old) == _words_of(new):
+        return old
     return fuller_of(read_statement(old), read_statement(new))[0].text
+
+
+def _words_of(text: str) -> list[str]:
+    """As a reader sees them: `[[Projects/Falcon|Falcon]]` is "falcon"."""
+    return re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", text).casefold().split()

@@ -45,8 +45,13 @@ class Purged(NamedTuple):
         return not self.problems
 
 
-def purge(memory: Memory, writer: VaultWriter, memory_id: str) -> Purged:
-    """Raises NotFound when nothing is known of the memory; what fails later is in `problems`."""
+def purge(
+    memory: Memory, writer: VaultWriter, memory_id: str, beside: Callable[[Callable[[str], bool]], object]
+) -> Purged:
+    """Raises NotFound when nothing is known of the memory; what fails later is in `problems`.
+
+    `beside`: takes it out of what others keep; it is given a function that knows the texts which hold it.
+    """
     wanted = memory_id.strip().rpartition("^")[2].rstrip("]")
     if not _ID.fullmatch(wanted):
         raise UsageError(f"{memory_id!r} is no id of a memory; recall shows them")
@@ -73,6 +78,7 @@ def purge(memory: Memory, writer: VaultWriter, memory_id: str) -> Purged:
         "the log of use",
         lambda: writer.edit_state_file(USAGE_LOG, lambda data: _without_queries(data, traces)),
     )
+    part("what is kept of conversations", lambda: beside(traces.in_text))
     part("the index", lambda: _purge_index(memory, traces))
     # After all that writes notes, since each such change is kept, too.
     rewritten = part("the revisions", lambda: writer.rewrite_revisions(traces.taken_from)) or 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 OWN_TAGS = ("memory", "memories", "memory_context", "memory_status", "hindbrain", "context_pack", "recalled")
 _NAMES = "|".join(OWN_TAGS)
 _OPEN = re.compile(rf"<\s*(?:{_NAMES})(?:[-_]\w+)?\b(?P<rest>[^<>]*)>", re.IGNORECASE)
-_CLOSE = re.compile(rf"<\s*/\s*(?:{_NAMES})(?:[-_]\w+)?\s*>", re.IGNORECASE)
+_CLOSE = re.compile(rf"<\s*/\s*(?:{_NAMES})(?:[-_]\w+)?\b[^<>]*>", re.IGNORECASE)  # ours carry a nonce
 _LINK = r"\[\[[^\[\]]*\]\]"
 _MEMORY = r"(?:\[\[[^\[\]]*#\^[mt]-\w+\]\]|\^[mt]-\w+(?: \(being saved\))?)"
 _LINES = rf"{_LINK} lines \d+(?:-\d+)?"
@@ -39,6 +39,7 @@ _OWN_LINES = (
     r"… lines \d+-\d+ of \d+, .*",
     r"hash: [0-9a-f]{12,64}",
     r"… (?:more was found|\d+ more left out); .*",
+    r'\{"source": ?"hindbrain", ?"preset":.*\}',  # a context pack as JSON
 )
 _OWN_LINE = re.compile(rf"\s*(?:{'|'.join(_OWN_LINES)})\s*", re.IGNORECASE)
 _HIT = re.compile(rf"\s*\d+\.\s{_LINES}(?:\s·.*)?\s*")

@@ -1,0 +1,24 @@
+"""What can be said of a search index, whoever asks. Values."""
+
+from typing import NamedTuple
+
+
+class IndexStanding(NamedTuple):
+    """How an index stands."""
+
+    state: str  # ready, or the code of what is wrong with it
+    notes: int = 0
+    synced_at: float = 0.0  # seconds since the epoch; 0: never
+    embedder: str = ""
+
+
+class Making(NamedTuple):
+    """A first index, under way. `total` is 0 while the vault is being looked through."""
+
+    done: int
+    total: int
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "the index is being made"
+        return f"the index is being made ({self.done:,} of {self.total:,} notes)"
