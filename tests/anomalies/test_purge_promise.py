@@ -18,8 +18,12 @@ from tests.anomalies import oracle
 
 from hindbrain.app import App
 from hindbrain.base.errors import HindbrainError, NotFound, UsageError
+from hindbrain.context.capture.spool import append_event
+from hindbrain.context.flush.notes import Kept
+from hindbrain.context.flush.tally import Tally
+from hindbrain.context.turn import SessionKey
 from hindbrain.index.store import IndexStore
-from hindbrain.memory.forgetting.purge import Purged, purge, unfinished
+from hindbrain.memory.forgetting.purge import Purged, unfinished
 from hindbrain.memory.inbox.inbox import Proposal
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.tools import tool_named
@@ -45,6 +49,9 @@ PLACES = (
     "a note's text",
     "terms of passage_fts",
     "queries",
+    "sessions/",
+    "spool/",
+    "flushed/",
 )
 MakeApp = Callable[..., App]
 
@@ -135,6 +142,10 @@ def live_with(app: App, vault: Vault) -> str:
     note = (vault.root / "Agent/Memory/fact.md").read_bytes()
     for name in ("Agent/Memory/fact", "Agent/Else"):
         vault.write(f"{name} (conflict 2026-02-20 141503).md", note)
+    session = SessionKey("claude-code", "s1")
+    app.context.turn(session, f"is it true that {FIRST}?")
+    append_event(app.state, {"host": "claude-code", "session": "s1", "event": "stop", "prompt": THEN})
+    Tally(app.state).add(session, [Kept(THEN, "fact")])
     (app.state / "queue-unreadable.jsonl").write_text('{"text": "Quokkalina kee\n')
     app.close()
     return memory_id
@@ -142,7 +153,7 @@ def live_with(app: App, vault: Vault) -> str:
 
 def purge_in(app: App, memory_id: str) -> Purged:
     with closing(app):
-        return purge(app.memory, app.writer, memory_id)
+        return app.purge(memory_id)
 
 
 @pytest.mark.promise("P22")

@@ -1,0 +1,255 @@
+"""Catching up: what was said in any host since the last time is read, and what matters of it is stored.
+
+Owns the order that loses nothing: read a piece, store what it says, then move the cursor, then drop the
+events that told of it. A process that dies in between leaves work that is done again; doing it twice stores
+nothing twice. What can't be stored for a reason of its own is set aside after some tries, and said so; a full
+disk or a busy vault is waited out. One process at a time, and finding another one at it is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.clock import Clock
+from hindbrain.base.errors import Busy, HindbrainError, WriteFailed
+from hindbrain.context.capture import spool
+from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
+from hindbrain.context.capture.events import by_session, last_told, messages_of
+from hindbrain.context.capture.failures import FailureTracker
+from hindbrain.context.capture.keeping import Keeper, Keeps, Outcome, set_aside, without_secrets
+from hindbrain.context.capture.places import LOCK
+from hindbrain.context.capture.transcripts.blocks import HASH_ID
+from hindbrain.context.capture.transcripts.reading import Read, read_transcript
+from hindbrain.context.messages import Message
+from hindbrain.context.turn import SessionKey
+from hindbrain.vault.discover import find_vault
+from hindbrain.vault.lock import FileLock
+
+if TYPE_CHECKING:
+    from hindbrain.context.capture.spool import Event
+    from hindbrain.memory.service import Memory
+
+_PIECE_BYTES = 100_000  # of a transcript, captured at once in some 0.2 s; in between it may be stopped
+_QUIET_S = 600.0  # a transcript that grew and then rested so long has lost its Stop
+_MOST_TRIES = 5
+_UNIQUE = 20  # characters of an id that no other session has by chance
+_MOST_SAID = 2_000  # characters of the agent's last words
+_CALM = frozenset(("busy", "write_failed", "write_unknown", "conflict"))  # the piece is not to blame
+
+
+class CaughtUp(NamedTuple):
+    """What a catching up did."""
+
+    sessions: int = 0  # that had something new
+    messages: int = 0
+    stored: int = 0  # memories, fixes among them
+    held: int = 0  # in the inbox, for a person
+    fixes: int = 0  # of failures
+    problems: tuple[str, ...] = ()
+    more: bool = False  # the time was up, or another process is at it: something may be left
+
+
+class Capture:
+    """For one thread; several processes may each have one."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        flusher: Keeps,
+        state: Path,
+        clock: Clock,
+        *,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._memory = memory
+        self._keeper = Keeper(memory, flusher)
+        self._state = state
+        self._clock = clock
+        self._ticks = ticks
+        self._cursors = Cursors(state)
+        self._lock = FileLock(state / LOCK)
+        self._elsewhere: tuple[SessionKey, frozenset[str]] | None = (
+            None  # ids captured in all sessions but one
+        )
+        self._vaults: dict[str, bool] = {}  # folders, and whether what is said there is for this vault
+
+    def catch_up(self, *, deadline_s: float) -> CaughtUp:
+        """Capture what is new, for about `deadline_s`. Raises nothing that a host could do about."""
+        until = self._ticks() + deadline_s
+        try:
+            with self._lock.held(0):
+                return self._catch_up(until)
+        except Busy:
+            return CaughtUp(more=True)
+        except WriteFailed as error:
+            return CaughtUp(problems=(str(error),), more=True)
+
+    def _catch_up(self, until: float) -> CaughtUp:
+        waiting = spool.read_events(self._state)
+        self._elsewhere = None
+        total = Outcome()
+        if waiting.unreadable:
+            total = Outcome(
+                problems=(f"{waiting.unreadable} spooled events can't be read; they are kept as *.bad",)
+            )
+        told = by_session(waiting.events)
+        names = {key for key, _ in told}
+        sessions, more = 0, False
+        for number, (key, events) in enumerate((*told, *self._forgotten(names))):
+            if number and self._ticks() >= until:  # at least one each time, however short the time
+                more = True
+                break
+            outcome = self._guarded(key, events, until)
+            total, sessions = total.plus(outcome), sessions + bool(outcome.messages)
+            more = more or not outcome.done
+        if total.fixes:
+            with contextlib.suppress(HindbrainError):  # they are durable; the next settling brings them there
+                self._memory.flush(timeout_s=0)
+        return CaughtUp(
+            sessions, total.messages, total.stored, total.held, total.fixes,
+            tuple(dict.fromkeys(total.problems)), more,
+        )  # fmt: skip
+
+    def _guarded(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
+        """One session; what goes wrong with it stops no other."""
+        try:
+            outcome = self._session(key, events, until)
+            if outcome.done:
+                spool.drop_events(self._state, events)
+            return outcome
+        except Exception as error:  # noqa: BLE001  it is in the report, and stays to be done
+            told = str(error) or type(error).__name__
+            return Outcome(problems=(f"session {key.id!r} of {key.host}: {told}",), done=False)
+
+    def _session(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
+        cursor = self._cursors.load(key)
+        reason = events[-1].event if events else "catch-up"
+        path = last_told(events, "transcript") or cursor.transcript
+        cursor = cursor._replace(cwd=last_told(events, "cwd") or cursor.cwd)
+        if not os.path.exists(path):  # noqa: PTH110  Path.exists fails for some names
+            return self._told(cursor._replace(transcript=path), events, reason)
+        cursor = cursor._replace(transcript=path)
+        if not still_there(cursor):
+            cursor = cursor._replace(offset=0, head="", tail="", anew=True)
+        total = Outcome()
+        while True:
+            outcome, cursor, more = self._piece(cursor, reason)
+            total = total.plus(outcome)
+            if not outcome.done or not more:
+                return total
+            if self._ticks() >= until:
+                return total._replace(done=False)
+
+    def _piece(self, cursor: Cursor, reason: str) -> tuple[Outcome, Cursor, bool]:
+        """Capture one piece of a transcript, and move the cursor past it."""
+        path = Path(cursor.transcript)
+        read = read_transcript(
+            path, host=cursor.session.host, start=cursor.offset, most_bytes=_PIECE_BYTES, wanted=self._is_ours
+        )
+        again = cursor.anew or read.whole
+        new = [
+            message
+            for message in read.messages
+            if not _is_known(message, cursor, again) and not self._is_copied(message, cursor.session)
+        ]
+        if read.stop == cursor.offset and not new:
+            if not cursor.at:  # nothing yet, or not readable now: it is looked at again when it has grown
+                self._cursors.save(cursor._replace(at=self._clock.now()))
+            return Outcome(problems=read.problems), cursor, False
+        place = place_at(path, read.stop)
+        moved = cursor._replace(
+            offset=read.stop, head=place.head, tail=place.tail, tries=0, anew=cursor.anew and read.more
+        )
+        outcome, moved = self._store(cursor, moved, new, reason, read)
+        return outcome, moved, read.more
+
+    def _told(self, cursor: Cursor, events: Sequence[Event], reason: str) -> Outcome:
+        """Without a transcript, or while it is not there yet: the events themselves say what was said."""
+        messages = [message for event in events for message in messages_of(event)]
+        new = [message for message in messages if short_id(message.id) not in cursor.ids]
+        if not new and not cursor.transcript:
+            return Outcome()
+        return self._store(cursor, cursor._replace(tries=0), new, reason, Read((), 0))[0]
+
+    def _store(
+        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], reason: str, read: Read
+    ) -> tuple[Outcome, Cursor]:
+        """Store what a piece says, then say that it is captured; `cursor` is where it stood before."""
+        tracker = FailureTracker(cursor.failures)
+        fixes = tracker.feed(new)
+        outcome = Outcome(len(new), problems=read.problems)
+        try:
+            outcome = outcome.plus(
+                self._keeper.keep(
+                    new, cursor.session, fixes, reason=reason, before=cursor.said, cwd=cursor.cwd
+                )
+            )
+        except Exception as error:
+            # Whatever it is, it must not keep all that comes later from being captured.
+            code = error.code if isinstance(error, HindbrainError) else "internal"
+            if code in _CALM or isinstance(error, OSError):
+                raise
+            if cursor.tries + 1 < _MOST_TRIES:
+                self._cursors.save(cursor._replace(tries=cursor.tries + 1, at=self._clock.now()))
+                raise
+            name = f"{short_id(cursor.session.id)}-{cursor.offset}"
+            kept = set_aside(self._state, name, cursor.session, new, code)
+            outcome = outcome.plus(
+                Outcome(problems=(f"{len(new)} messages were set aside in {kept!r}: {error}",))
+            )
+        said = next(
+            (one.text for one in reversed(new) if one.role == "assistant" and not one.tool), cursor.said
+        )
+        moved = moved._replace(
+            failures=without_secrets(tracker.state()),
+            said=without_secrets(said[:_MOST_SAID]),
+            at=self._clock.now(),
+        )
+        ids = [message.id for message in new if message.id]
+        self._cursors.save(moved, ids)
+        return outcome, moved._replace(ids=moved.ids | {short_id(given) for given in ids})
+
+    def _forgotten(self, told: set[SessionKey]) -> list[tuple[SessionKey, list[Event]]]:
+        """Sessions whose transcript grew past the cursor and then rested: nobody told that they ended."""
+        found: list[tuple[SessionKey, list[Event]]] = []
+        for cursor in self._cursors.known(now=self._clock.now()):
+            if not cursor.transcript or cursor.session in told:
+                continue
+            with contextlib.suppress(OSError):
+                stamp = Path(cursor.transcript).stat()
+                if stamp.st_size != cursor.offset and self._clock.now() - stamp.st_mtime > _QUIET_S:
+                    found.append((cursor.session, []))
+        return found
+
+    def _is_copied(self, message: Message, session: SessionKey) -> bool:
+        """Was it captured in another session, which this one goes on from? Hosts copy what was said there."""
+        if len(message.id) < _UNIQUE or message.id.startswith(HASH_ID):
+            return False  # no id that is unique beyond its session
+        if self._elsewhere is None or self._elsewhere[0] != session:
+            others = [one for one in self._cursors.known(now=self._clock.now()) if one.session != session]
+            ids = (one.ids for one in others if one.session.host == session.host)
+            self._elsewhere = (session, frozenset().union(*ids))
+        return short_id(message.id) in self._elsewhere[1]
+
+    def _is_ours(self, cwd: str) -> bool:
+        """What is said inside another vault is for that one."""
+        if cwd not in self._vaults:
+            try:
+                found = find_vault(Path(cwd))
+            except (OSError, ValueError):  # no name of a folder
+                found = None
+            own = os.path.realpath(self._memory.root)
+            self._vaults[cwd] = found is None or os.path.realpath(found) == own
+        return self._vaults[cwd]
+
+
+def _is_known(message: Message, cursor: Cursor, anew: bool) -> bool:
+    """Was it captured before? An id made from words is believed only where a file is read anew."""
+    if not message.id or (message.id.startswith(HASH_ID) and not anew):
+        return False
+    return short_id(message.id) in cursor.ids

@@ -1,0 +1,207 @@
+"""How far each conversation was captured, and what must be known to go on from there.
+
+One file per session in the state folder's `captured/`, to which a line is added after each piece whose result
+is durable; the last whole line holds. A place in a transcript is recognised by the bytes before it and not by
+the file's number: hosts rewrite files, and people copy them. Knows nothing of what was captured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hindbrain.context.turn import SessionKey
+from hindbrain.memory.storage.queue import replace_durably
+
+FOLDER = "captured"
+KEPT_DAYS = 90
+_MOST_IDS = 5_000  # of messages that are remembered as captured, per session
+_MOST_BYTES = 500_000  # of a session's file before it is made anew
+_HEAD_BYTES = 512
+_TAIL_BYTES = 128
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Cursor(NamedTuple):
+    """Where the capture of one session stands."""
+
+    session: SessionKey
+    transcript: str = ""  # path; "" for a host that keeps none
+    cwd: str = ""  # where it was held
+    offset: int = 0  # bytes that were captured
+    head: str = ""  # hash of the first bytes
+    tail: str = ""  # hash of the bytes before the offset
+    at: float = 0.0  # when it was captured, seconds since the epoch
+    said: str = ""  # the agent's last words: what a person's next "yes" answers to
+    failures: Mapping[str, object] = {}  # that were not solved yet
+    tries: int = 0  # that the piece after the offset has failed
+    anew: bool = False  # the file was replaced, and is being read a second time
+    ids: frozenset[str] = frozenset()  # short ids of captured messages
+
+
+class Cursors:
+    """For one process at a time: who writes holds the capture's lock."""
+
+    def __init__(self, state: Path) -> None:
+        self._folder = state / FOLDER
+        self._known: dict[str, tuple[tuple[int, int], Cursor]] = {}  # by file name, with the file's stamp
+
+    def load(self, session: SessionKey) -> Cursor:
+        name = _file_name(session)
+        return self._read(name) or Cursor(session)
+
+    def save(self, cursor: Cursor, new_ids: Iterable[str] = ()) -> None:
+        """Durable when this returns. Raises OSError."""
+        added = [short_id(given) for given in new_ids]
+        path = self._folder / _file_name(cursor.session)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._known.pop(path.name, None)
+        if path.exists() and path.stat().st_size > _MOST_BYTES:
+            kept = [*cursor.ids, *added][-_MOST_IDS:]
+            replace_durably(path, _line(cursor, kept))
+        else:
+            _append(path, b"\n" + _line(cursor, added))
+
+    def known(self, *, now: float) -> list[Cursor]:
+        """All sessions, the one that was captured last first. Takes away what is older than 90 days."""
+        found: list[Cursor] = []
+        try:
+            entries = sorted(os.scandir(self._folder), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
+        for entry in entries:
+            if not entry.name.endswith(".jsonl"):
+                continue
+            cursor = self._read(entry.name)
+            if cursor is None:
+                continue
+            if cursor.at and now - cursor.at > KEPT_DAYS * 86_400:
+                (self._folder / entry.name).unlink(missing_ok=True)
+                self._known.pop(entry.name, None)
+            else:
+                found.append(cursor)
+        return sorted(found, key=lambda cursor: -cursor.at)
+
+    def _read(self, name: str) -> Cursor | None:
+        path = self._folder / name
+        try:
+            found = path.stat()
+            stamp = (found.st_mtime_ns, found.st_size)
+            if name in self._known and self._known[name][0] == stamp:
+                return self._known[name][1]
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        cursor: Cursor | None = None
+        ids: list[str] = []
+        for line in data.split(b"\n"):
+            parsed = _parsed(line)
+            if parsed is not None:
+                cursor = parsed
+                ids += parsed.ids
+        if cursor is None:
+            return None
+        whole = cursor._replace(ids=frozenset(ids))
+        self._known[name] = (stamp, whole)
+        return whole
+
+
+class Place(NamedTuple):
+    """A place in a file as the bytes around it show it."""
+
+    head: str
+    tail: str
+
+
+def place_at(path: Path, offset: int) -> Place:
+    """Raises OSError."""
+    with open(path, "rb") as file:
+        head = file.read(min(_HEAD_BYTES, offset))
+        file.seek(max(0, offset - _TAIL_BYTES))
+        tail = file.read(min(_TAIL_BYTES, offset))
+    return Place(_hash(head), _hash(tail))
+
+
+def still_there(cursor: Cursor) -> bool:
+    """Does the transcript still hold, before the cursor's offset, what was read there? Raises OSError."""
+    if cursor.offset == 0:
+        return True
+    path = Path(cursor.transcript)
+    return path.stat().st_size >= cursor.offset and place_at(path, cursor.offset) == (
+        cursor.head,
+        cursor.tail,
+    )
+
+
+def short_id(given: str) -> str:
+    return hashlib.blake2b(given.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def _file_name(session: SessionKey) -> str:
+    """Hosts choose ids: nothing of them may become part of a path."""
+    named = f"{session.host}\0{session.id}".encode("utf-8", "replace")
+    return hashlib.blake2b(named, digest_size=10).hexdigest() + ".jsonl"
+
+
+def _line(cursor: Cursor, ids: list[str]) -> bytes:
+    fields = cursor._asdict() | {"session": cursor.session.id, "host": cursor.session.host, "ids": ids}
+    return json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _parsed(line: bytes) -> Cursor | None:
+    if not line.strip():
+        return None
+    try:
+        found = json.loads(line)
+        failures = found["failures"]
+        return Cursor(
+            SessionKey(str(found["host"]), str(found["session"])),
+            str(found["transcript"]),
+            str(found["cwd"]),
+            int(found["offset"]),
+            str(found["head"]),
+            str(found["tail"]),
+            float(found["at"]),
+            str(found["said"]),
+            failures if isinstance(failures, dict) else {},
+            int(found["tries"]),
+            bool(found["anew"]),
+            frozenset(str(given) for given in found["ids"]),
+        )
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None  # torn by a crash: the line before it holds
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _append(path: Path, data: bytes) -> None:
+    new = not path.exists()
+    _write(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, data)
+    if new:
+        _sync_folder(path.parent)
+
+
+def _write(path: Path, flags: int, data: bytes) -> None:
+    fd = os.open(path, flags | _FLAGS, 0o600)
+    try:
+        if os.write(fd, data) != len(data):
+            raise OSError(28, "no space left for the cursor", str(path))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

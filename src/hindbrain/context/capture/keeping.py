@@ -1,0 +1,146 @@
+"""Keeping what a piece of a conversation says: its memories by the flusher, its fixes as known issues.
+
+Owns what a fix is stored as, and what lies on the disk between two captures: never a secret. Knows nothing of
+transcripts and cursors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
+
+from hindbrain.base.errors import HindbrainError
+from hindbrain.context.capture.failures import Fix
+from hindbrain.context.capture.fix_text import fix_line, importance_of
+from hindbrain.context.capture.places import ASIDE
+from hindbrain.context.messages import Message
+from hindbrain.context.turn import SessionKey
+from hindbrain.memory.storage.queue import replace_durably
+
+if TYPE_CHECKING:
+    from hindbrain.context.flush.flusher import Flushed
+    from hindbrain.memory.service import Memory
+
+FIX_TAGS = ("fix",)
+
+
+class Keeps(Protocol):
+    """What keeps the memories of a conversation: `flush.flusher.Flusher`, or a stand-in for it."""
+
+    def flush(
+        self, messages: Sequence[Message], session: SessionKey, *, reason: str, project: str = ""
+    ) -> Flushed: ...
+
+
+class Outcome(NamedTuple):
+    """What became of a piece, or of several."""
+
+    messages: int = 0
+    stored: int = 0
+    held: int = 0
+    fixes: int = 0
+    problems: tuple[str, ...] = ()
+    done: bool = True  # nothing of this session is left
+
+    def plus(self, other: Outcome) -> Outcome:
+        return Outcome(
+            self.messages + other.messages, self.stored + other.stored, self.held + other.held,
+            self.fixes + other.fixes, (*self.problems, *other.problems), other.done,
+        )  # fmt: skip
+
+
+class Keeper:
+    """For one thread, as the memory is."""
+
+    def __init__(self, memory: Memory, flusher: Keeps) -> None:
+        self._memory = memory
+        self._flusher = flusher
+
+    def keep(
+        self,
+        said: Sequence[Message],
+        session: SessionKey,
+        fixes: Sequence[Fix],
+        *,
+        reason: str,
+        before: str,
+        cwd: str,
+    ) -> Outcome:
+        """Store what was said and what was solved; durable when this returns. Raises what hindered it.
+
+        `before` are the agent's last words of the piece before: a person may answer to them.
+        """
+        spoken = [message for message in said if message.role != "system"]
+        outcome = Outcome()
+        if any(message.role in ("user", "assistant") and not message.tool for message in spoken):
+            context = [Message("assistant", before)] if before else []
+            flushed = self._flusher.flush(
+                [*context, *spoken], session, reason=reason, project=_project_of(cwd)
+            )
+            if flushed.error is not None:
+                raise flushed.error
+            stored = sum(answer.action != "merge" for answer in flushed.stored)
+            outcome = Outcome(stored=stored, held=len(flushed.held), problems=flushed.notices)
+        for fix in fixes:
+            outcome = outcome.plus(self._remember(fix))
+        return outcome
+
+    def _remember(self, fix: Fix) -> Outcome:
+        """A failure and its cure, as a known issue. It quotes a tool's output, so it is a tool's word."""
+        try:
+            answer = self._memory.remember(
+                fix_line(fix), category="issue", importance=importance_of(fix), source="tool", tags=FIX_TAGS,
+                strategy="conditional",
+            )  # fmt: skip
+        except HindbrainError as error:
+            if error.code in ("refused", "usage"):  # the owner does not want it, or it is no fact
+                return Outcome()
+            raise
+        held = answer.action == "held"
+        new = answer.action not in ("held", "dropped", "merge")
+        return Outcome(stored=int(new), held=int(held), fixes=1)
+
+
+def set_aside(state: Path, name: str, session: SessionKey, messages: Sequence[Message], code: str) -> str:
+    """Keep what can't be stored where a person can look at it; returns the path."""
+    folder = state / ASIDE
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    kept = {
+        "session": session._asdict(),
+        "error": code,
+        "messages": [without_secrets(message._asdict()) for message in messages],
+    }
+    replace_durably(path, json.dumps(kept, ensure_ascii=True).encode("ascii"))
+    return str(path)
+
+
+_Plain = TypeVar("_Plain")
+
+
+def without_secrets(value: _Plain) -> _Plain:
+    """Plain values as they may lie on a disk for months."""
+    from hindbrain.base.secrets import redact  # here: its rules cost time to compile
+
+    if isinstance(value, str):
+        return cast(_Plain, redact(value)[0])
+    if isinstance(value, dict):
+        return cast(_Plain, {key: without_secrets(inner) for key, inner in value.items()})
+    return (
+        cast(_Plain, [without_secrets(inner) for inner in value])
+        if isinstance(value, list | tuple)
+        else value
+    )
+
+
+def _project_of(cwd: str) -> str:
+    """The name of the repository in which a conversation was held; "" outside of one."""
+    folder = Path(cwd) if cwd else None
+    if folder is None or not folder.is_absolute():
+        return ""
+    # Not Path.exists, which fails for a folder that may not be looked into.
+    found = (one.name for one in (folder, *folder.parents) if os.path.exists(one / ".git"))  # noqa: PTH110
+    return next(found, "")

@@ -1,0 +1,150 @@
+"""Events of hosts that nobody has dealt with yet: one small file each, durable before `append_event` returns.
+
+A file is written under another name and then given its own, so that it is whole or not there, on every
+system, without a lock and whoever else writes; who has dealt with an event takes its file away. Imported by
+the hook client: standard library only, and little of it. Knows nothing of what events mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = "spool"
+_SUFFIX = ".json"
+_TEMP = ".tmp"
+_LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
+_STALE_S = 86_400.0  # a half written file of that age has no writer any more
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Event(NamedTuple):
+    """Something that happened in a host. What a host does not tell is ""."""
+
+    id: str  # of the spool's own making; sorts by time
+    event: str  # stop, pre-compact, session-end, session-start, tool-failed, tool-ok, message
+    host: str
+    session: str
+    transcript: str = ""  # path of the host's record of the conversation
+    cwd: str = ""
+    at: float = 0.0  # seconds since the epoch
+    prompt: str = ""  # of hosts without a transcript: what the person said,
+    answer: str = ""  # and what they were answered; of others the last answer where the host gives it
+    tool: str = ""  # of tool-failed and tool-ok
+    command: str = ""
+    output: str = ""
+
+
+class Spooled(NamedTuple):
+    """What waits, the oldest first."""
+
+    events: tuple[Event, ...]
+    unreadable: int = 0  # files that hold no event; they are kept beside as *.bad
+
+
+def append_event(state: Path, event: Mapping[str, object]) -> None:
+    """Keep one event; durable when this returns. Fields as in `Event`, others are dropped.
+
+    Raises OSError when the disk takes nothing more; then nothing of it is left.
+    """
+    folder = state / FOLDER
+    fields = {name: event[name] for name in Event._fields if event.get(name)}
+    fields["last_assistant_message"] = event.get("last_assistant_message") or ""
+    fields.setdefault("at", time.time())
+    data = json.dumps(_cut(fields), ensure_ascii=True, default=str).encode("ascii")
+    # Names sort by time; the random part keeps those of one instant apart.
+    name = f"{time.time_ns():020d}-{os.urandom(4).hex()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write_durably(folder / f"{name}{_TEMP}", folder / f"{name}{_SUFFIX}", data)
+
+
+def read_events(state: Path) -> Spooled:
+    """What waits. It goes on waiting until it is dropped."""
+    folder = state / FOLDER
+    events: list[Event] = []
+    unreadable = 0
+    for name in _names(folder):
+        if name.endswith(_TEMP):
+            _drop_stale(folder / name)
+        elif name.endswith(_SUFFIX):
+            try:
+                events.append(_parsed(name, (folder / name).read_bytes()))
+            except FileNotFoundError:
+                continue  # another process has dealt with it
+            except (OSError, ValueError, TypeError, RecursionError):
+                unreadable += 1
+                _set_aside(folder / name)
+    return Spooled(tuple(events), unreadable)
+
+
+def count_waiting(state: Path) -> int:
+    """How many events wait; cheap."""
+    return sum(name.endswith(_SUFFIX) for name in _names(state / FOLDER))
+
+
+def drop_events(state: Path, events: Iterable[Event]) -> None:
+    """Take away what was dealt with."""
+    for event in events:
+        (state / FOLDER / f"{event.id}{_SUFFIX}").unlink(missing_ok=True)
+
+
+def _write_durably(temp: Path, path: Path, data: bytes) -> None:
+    fd = os.open(temp, _FLAGS, 0o600)
+    try:
+        try:
+            if os.write(fd, data) != len(data):
+                raise OSError(28, "no space left for the event", str(temp))
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temp, path)  # noqa: PTH105  as the other calls here
+    except OSError:
+        temp.unlink(missing_ok=True)
+        raise
+    if os.name != "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _cut(fields: dict[str, object]) -> dict[str, object]:
+    """Texts that no host sends are cut at their end, so that one event can't fill the disk."""
+    return {name: value[:_LONGEST] if isinstance(value, str) else value for name, value in fields.items()}
+
+
+def _parsed(name: str, data: bytes) -> Event:
+    found = json.loads(data)
+    if not isinstance(found, dict):
+        raise TypeError("an event is an object")
+    texts = {field: str(found.get(field) or "") for field in Event._fields if field not in ("id", "at")}
+    texts["answer"] = texts["answer"] or str(found.get("last_assistant_message") or "")
+    texts["session"] = texts["session"] or texts["transcript"]
+    if not texts["event"] or not texts["session"]:
+        raise ValueError("an event needs a kind, and a session to belong to")
+    return Event(id=name.removesuffix(_SUFFIX), at=float(found.get("at") or 0.0), **texts)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208  fast
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _drop_stale(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > _STALE_S:
+            path.unlink()
+
+
+def _set_aside(path: Path) -> None:
+    """Keep what can't be read for a person to look at, and do not count it again."""
+    with contextlib.suppress(OSError):
+        path.rename(path.with_suffix(".bad"))

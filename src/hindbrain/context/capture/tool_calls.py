@@ -1,0 +1,93 @@
+"""Calls of tools as hosts make them: which run a command, which change a file, and what a call says.
+
+Pure. The text of a call is the command where it runs one, else its arguments as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from hindbrain.context.messages import Message
+
+_SHELLS = frozenset((
+    "bash", "shell", "local_shell", "shell_command", "exec_command", "exec", "container.exec", "unified_exec",
+    "run_shell_command", "run_terminal_cmd", "run_terminal_command", "execute_command", "terminal",
+    "powershell", "command",
+))  # fmt: skip
+_EDITORS = frozenset((
+    "edit", "write", "multiedit", "notebookedit", "apply_patch", "write_file", "replace", "edit_file",
+    "search_replace", "create_file", "strreplace", "str_replace_editor", "str_replace_based_edit_tool",
+    "write_to_file", "replace_in_file", "delete_file", "patch", "update",
+))  # fmt: skip
+_COMMAND_KEYS = ("command", "cmd", "script", "input")
+_FILE_KEYS = ("file_path", "path", "notebook_path", "target_file", "filename", "filePath", "absolute_path")
+_SHELL_PROGRAMS = frozenset(
+    ("bash", "sh", "zsh", "dash", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash")
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+
+
+def runs_command(tool: str) -> bool:
+    return tool.casefold() in _SHELLS
+
+
+def changes_file(tool: str) -> bool:
+    return tool.casefold() in _EDITORS
+
+
+def is_our_tool(tool: str) -> bool:
+    """One of this memory's own tools, under whatever name a host gives it (mcp__hindbrain__recall)."""
+    return "hindbrain" in tool.casefold()
+
+
+def call_text(tool: str, arguments: object) -> str:
+    """What a call says. `arguments` as the host has them: a mapping, JSON of one, a list of words, a text."""
+    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return str(arguments)
+    if isinstance(arguments, Mapping):
+        if runs_command(tool):
+            for key in _COMMAND_KEYS:
+                if arguments.get(key):
+                    return _words(arguments[key])
+        return json.dumps(arguments, ensure_ascii=False, default=str)
+    return _words(arguments)
+
+
+def files_changed(call: Message) -> tuple[str, ...]:
+    """The files that a call of an editing tool names; also those of a patch that a shell applies."""
+    if _PATCHED.search(call.text):
+        return tuple(dict.fromkeys(path.strip() for path in _PATCHED.findall(call.text)))
+    if not changes_file(call.tool):
+        return ()
+    try:
+        arguments = json.loads(call.text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(arguments, dict):
+        return ()
+    patch = next(
+        (value for value in arguments.values() if isinstance(value, str) and _PATCHED.search(value)), ""
+    )
+    if patch:
+        return tuple(dict.fromkeys(path.strip() for path in _PATCHED.findall(patch)))
+    named = next((arguments[key] for key in _FILE_KEYS if isinstance(arguments.get(key), str)), "")
+    return (named,) if named else ()
+
+
+def _words(value: object) -> str:
+    """A command given as text or as a list of words; `bash -lc X` is X."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        words = [str(word) for word in value]
+        if len(words) == 3 and words[0] in _SHELL_PROGRAMS and words[1].startswith("-"):
+            return words[2]
+        import shlex
+
+        return shlex.join(words)
+    return "" if value is None else str(value)

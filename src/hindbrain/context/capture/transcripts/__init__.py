@@ -1,0 +1,1 @@
+"""From a host's own record of a conversation to messages."""

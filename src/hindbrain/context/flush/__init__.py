@@ -1,0 +1,2 @@
+"""What leaves a conversation: decisions, preferences, facts and"
+" things to do, stored before they are lost."""

@@ -1,0 +1,1 @@
+"""How a sentence is known to say something lasting: the cues, by what they are about."""

@@ -1,0 +1,273 @@
+"""From a prompt to a pack: fill each slot of a preset from the vault, within the budget.
+
+Slots are filled in the order of their priority; what one leaves over flows to the next, and in the end to
+what is relevant. The budget holds for the rendered text: what is too much is taken out from the weakest.
+Abstains when the best that was found is too unlikely. Asks the search; writes nothing, and counts nothing as
+read, so that the same prompt on the same vault gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.context.packs.attribution import attribution, by_note
+from hindbrain.context.packs.card import Read, core_card, open_tasks, what_happened
+from hindbrain.context.packs.pack import FilledSlot, LeftOut, Pack
+from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose
+from hindbrain.context.packs.preset import STABLE, Preset
+from hindbrain.context.packs.rendering import render
+from hindbrain.context.packs.worth import worth_of
+from hindbrain.search.query import Filters, SearchQuery
+
+if TYPE_CHECKING:
+    from hindbrain.context.tokens import TokenCounter
+    from hindbrain.context.topic.intent import Intent
+    from hindbrain.memory.service import Memory
+    from hindbrain.search.hit import Hit, SearchResult
+    from hindbrain.search.outline import Outline
+    from hindbrain.search.query import Mode
+    from hindbrain.vault.layout import Layout
+
+_HITS, _MOST_HITS = 40, 1_000
+_TOKENS_A_HIT = 10  # of budget: passages are short, and many are left out
+_SHOWN_QUERY = 80  # characters of it in a block's tag
+_ATTRIBUTION = 12  # tokens of the line that says where something comes from
+_FENCE = 45  # tokens of a block's own tags and first line
+_FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
+# Roles whose notes a slot looks through; those that the layout does not have cost nothing.
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "apps": ("apps",),
+    "template": ("templates",),
+    "lessons": ("lessons", "issues", "corrections"),
+    "skills": ("skills",),
+}
+_HIDDEN_ROLES = ("inbox", "home")  # nobody's word yet; a list of links
+
+
+class Sources(NamedTuple):
+    """What packs are made from."""
+
+    memory: Callable[[], Memory]  # for what is read from its notes; the search does without
+    layout: Layout
+    search: Callable[[SearchQuery], SearchResult]
+    outlines: Callable[[Iterable[str]], Mapping[str, Outline]]
+    counter: TokenCounter
+    key: bytes  # of the fence
+    mode: Mode = "hybrid"
+
+
+class Wanted(NamedTuple):
+    """What a pack is asked for."""
+
+    intent: Intent
+    preset: Preset
+    excluded: frozenset[str] = frozenset()  # passages that are in the window already
+    filters: Filters = Filters()
+
+
+def assemble(sources: Sources, wanted: Wanted) -> Pack:
+    """Raises IndexFault when notes could not be looked at."""
+    return _Assembly(sources, wanted).pack()
+
+
+class _Assembly:
+    def __init__(self, sources: Sources, wanted: Wanted) -> None:
+        self._sources = sources
+        self._wanted = wanted
+        self._shown = Shown(wanted.excluded)
+        self._notices: list[str] = []
+        self._left_out: list[LeftOut] = []
+        self._best = 0.0
+        self._abstained = False
+        self._in_characters = bool(wanted.preset.characters)
+
+    def pack(self) -> Pack:
+        preset = self._wanted.preset
+        own = self._allotted()
+        filled: dict[str, FilledSlot] = {}
+        over = 0  # what slots before have left
+        # What is relevant comes last: all that others leave flows to it.
+        for rule in sorted(preset.slots, key=lambda rule: rule.name == "relevant"):
+            if not own[rule.name]:
+                self._left_out.append(LeftOut(rule.name, "dropped", rule.name))
+                continue
+            allowed = own[rule.name] + over
+            filled[rule.name] = self._fill(rule.name, rule.tokens, allowed)
+            over = max(0, allowed - self._spent(filled[rule.name]))
+        slots = [filled[rule.name] for rule in preset.slots if rule.name in filled]
+        slots.sort(key=lambda slot: not slot.stable)
+        pack = Pack(
+            preset.name, self._wanted.intent.query, preset.budget, tuple(slots), tuple(self._left_out),
+            self._best, self._abstained and not any(slot.excerpts for slot in slots if not slot.stable),
+            tuple(dict.fromkeys(self._notices)),
+        )  # fmt: skip
+        return self._fitted(pack)
+
+    def _allotted(self) -> dict[str, int]:
+        """What each slot may spend; where the budget does not reach, the last ones get nothing."""
+        preset = self._wanted.preset
+        left = (preset.characters or preset.budget) - self._overhead()
+        own: dict[str, int] = {}
+        for rule in preset.slots:
+            own[rule.name] = max(0, min(left, self._units(rule.tokens)))
+            left -= own[rule.name]
+        return own
+
+    # What things cost
+
+    def _cost(self, text: str) -> int:
+        return len(text) if self._in_characters else self._sources.counter.count(text)
+
+    def _units(self, tokens: int) -> int:
+        return 4 * tokens if self._in_characters else tokens
+
+    def _overhead(self) -> int:
+        tags = 16 * len(self._wanted.preset.slots) if len(self._wanted.preset.slots) > 1 else 0
+        query = len(self._wanted.intent.query[:_SHOWN_QUERY]) if self._in_characters else 0
+        return self._units(_FENCE + tags) + query
+
+    def _limits(self, budget: int, *, notes: int = 0) -> Limits:
+        if self._in_characters:
+            return Limits(budget, len, self._sources.counter.count, notes, per_line=2, per_gap=2)
+        return Limits(budget, self._sources.counter.count, self._sources.counter.count, notes)
+
+    def _spent(self, slot: FilledSlot) -> int:
+        limits = self._limits(0)
+        heads = sum(self._cost(attribution(quoted)) for quoted in by_note(slot.excerpts))
+        lines = sum(one.text.count("\n") + 1 for one in slot.excerpts)
+        text = sum(self._cost(one.text) for one in slot.excerpts)
+        return text + heads + lines * limits.per_line
+
+    # Slots
+
+    def _fill(self, name: str, budget: int, allowed: int) -> FilledSlot:
+        if name in _FOUND_BY_PROMPT:
+            chosen, match = self._found(name, allowed)
+            self._left_out += chosen.left_out
+            excerpts = chosen.excerpts
+        else:
+            read = self._read(name, allowed)
+            self._notices += read.notices
+            excerpts, match = read.excerpts, 0.0
+        tokens = sum(self._sources.counter.count(one.text) for one in excerpts)
+        return FilledSlot(name, budget, tokens, tuple(excerpts), name in STABLE, match)
+
+    def _read(self, name: str, allowed: int) -> Read:
+        memory = self._sources.memory()
+
+        def fits(lines: Sequence[str]) -> Sequence[str]:
+            """As many of the first lines as the slot has room for."""
+            limits = self._limits(0)
+            left = allowed - self._units(_ATTRIBUTION)
+            kept = []
+            for line in lines:
+                left -= self._cost(line) + limits.per_line
+                if left < 0:
+                    break
+                kept.append(line)
+            return kept
+
+        if name in ("core", "profile"):
+            return core_card(memory, fits)
+        return open_tasks(memory, fits) if name == "tasks" else what_happened(memory, fits)
+
+    def _found(self, name: str, allowed: int) -> tuple[Chosen, float]:
+        """What a slot finds by the prompt, and how well the best of it fits."""
+        intent = self._wanted.intent
+        nothing = Chosen((), (), 0)
+        if not intent.query.strip() or (name == "apps" and not intent.apps):
+            return nothing, 0.0
+        hits = self._hits(name, allowed)
+        if not hits:
+            return nothing, 0.0
+        best = worth_of(hits)
+        if name == "relevant":
+            self._best = best
+        if best < self._wanted.preset.least_confidence:
+            self._abstained = self._abstained or name == "relevant"
+            return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10])), 0.0
+        outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits))
+        limits = self._limits(allowed, notes=1 if name == "template" else self._wanted.preset.notes)
+        chosen = choose(intent.query, hits, outlines, limits, self._shown, slot=name)
+        return chosen, best if name == "template" and chosen.excerpts else 0.0
+
+    def _hits(self, name: str, allowed: int) -> list[Hit]:
+        tokens = allowed // 4 if self._in_characters else allowed
+        k = max(_HITS, min(_MOST_HITS, tokens // _TOKENS_A_HIT))
+        if name == "relevant":
+            found = self._search(self._wanted.filters, k)
+            role_of = cache(self._sources.layout.role_of)
+            return [hit for hit in found if not _is_struck(hit) and role_of(hit.path) not in _HIDDEN_ROLES]
+        hits: list[Hit] = []
+        for folder in self._folders(name):
+            hits += self._search(self._wanted.filters._replace(folder=folder), min(k, _HITS))
+        if name == "apps":
+            named = {app.casefold() for app in self._wanted.intent.apps}
+            hits = [hit for hit in hits if _stem(hit.path).casefold() in named]
+        return sorted(hits, key=lambda hit: (-hit.confidence, hit.path, hit.first_line))
+
+    def _search(self, filters: Filters, k: int) -> list[Hit]:
+        query = SearchQuery(self._wanted.intent.query, k=k, filters=filters, mode=self._sources.mode)
+        result = self._sources.search(query)
+        self._notices += result.notices
+        return list(result.hits)
+
+    def _folders(self, name: str) -> list[str]:
+        layout = self._sources.layout
+        return [
+            layout.path(role) if layout.is_single(role) else layout.folder_of(role)
+            for role in _ROLES[name]
+            if layout.has(role)
+        ]
+
+    # The budget holds for what is rendered
+
+    def _fitted(self, pack: Pack) -> Pack:
+        while pack.excerpts and not self._fits(pack):
+            pack = _without_weakest(pack)
+        return pack
+
+    def _fits(self, pack: Pack) -> bool:
+        preset = self._wanted.preset
+        text = render(pack, form=preset.form, key=self._sources.key)
+        if preset.characters and len(text) > preset.characters:
+            return False
+        return self._sources.counter.count(text) <= preset.budget
+
+
+def _without_weakest(pack: Pack) -> Pack:
+    """Without the excerpt that says least of the last slot that has one; pinned ones go last."""
+    slots = list(pack.slots)
+    at = max(
+        (i for i, slot in enumerate(slots) if slot.excerpts),
+        key=lambda i: (not slots[i].stable, i),
+    )
+    slot = slots[at]
+    weakest = min(slot.excerpts, key=lambda one: (one.score, one.path, one.first_line))
+    kept = tuple(one for one in slot.excerpts if one is not weakest)
+    left = LeftOut(
+        f"{weakest.path}:{weakest.first_line}", "budget", slot.name, weakest.tokens, weakest.score,
+        weakest.confidence,
+    )  # fmt: skip
+    tokens = slot.tokens - weakest.tokens
+    slots[at] = slot._replace(excerpts=kept, tokens=max(0, tokens))
+    return pack._replace(slots=tuple(slots), left_out=(*pack.left_out, left))
+
+
+def _is_struck(hit: Hit) -> bool:
+    """Does it say what is no longer true?"""
+    return hit.text.lstrip(" -*+\t").startswith("~~")
+
+
+def _unlikely(hit: Hit, slot: str) -> LeftOut:
+    return LeftOut(f"{hit.path}:{hit.first_line}", "unlikely", slot, 0, hit.score, hit.confidence)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def is_empty(pack: Pack) -> bool:
+    return not any(one.text.strip() for one in pack.excerpts)

@@ -1,0 +1,65 @@
+"""What is put into a prompt: excerpts of notes in slots, their cost, and what was left out. Values only."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Grade: TypeAlias = Literal["line", "passage", "section", "note"]  # how much of its note an excerpt shows
+
+
+class Excerpt(NamedTuple):
+    """A run of whole lines of one note, with where it comes from."""
+
+    path: str  # vault-relative; "" for what is not in a note yet
+    title: str
+    text: str  # as the note has it; rendering escapes it
+    date: str = ""  # YYYY-MM-DD, or ""
+    heading: str = ""  # path joined by " > "; "" before the first heading
+    first_line: int = 0
+    last_line: int = 0
+    source: str = "user"  # whose word it is: user, agent, tool, web, import
+    grade: Grade = "passage"
+    score: float = 0.0  # 0..1 within its slot
+    confidence: float = 0.0  # 0..1, comparable between queries
+    passages: tuple[str, ...] = ()  # lasting ids of all passages that it covers: what the ledger counts by
+    tokens: int = 0  # of the text alone
+    why: str = ""  # in a few words, for --explain: "words 0.31, meaning 0.22", "pinned", "open task"
+
+
+class LeftOut(NamedTuple):
+    """What was considered and is not in the pack."""
+
+    place: str  # "path:line"
+    reason: str  # budget, repeats, in_window, unlikely, dropped, no_text, changed
+    slot: str
+    tokens: int = 0  # about
+    score: float = 0.0
+    confidence: float = 0.0
+
+
+class FilledSlot(NamedTuple):
+    """One slot of a preset as it was filled."""
+
+    name: str  # core, profile, relevant, ...
+    budget: int  # tokens that were its own
+    tokens: int  # tokens that its excerpts take; more than the budget where others left some over
+    excerpts: tuple[Excerpt, ...]
+    stable: bool = False  # does not depend on the query: rendered first, so that prompt caches hold
+    match: float = 0.0  # of a template: how well it fits, 0..1; else 0
+
+
+class Pack(NamedTuple):
+    """A context pack. No excerpt in any slot: nothing was relevant, which is a good answer."""
+
+    preset: str
+    query: str  # the words that were looked for; "" when nothing was asked
+    budget: int  # tokens
+    slots: tuple[FilledSlot, ...]  # in the order of rendering: stable ones first
+    left_out: tuple[LeftOut, ...] = ()
+    confidence: float = 0.0  # 0..1: how likely it is that the vault has something to say to the query
+    abstained: bool = False  # something was found, and it was too unlikely to be worth its tokens
+    notices: tuple[str, ...] = ()  # why it is less than was asked for
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        return tuple(excerpt for slot in self.slots for excerpt in slot.excerpts)

@@ -1,0 +1,62 @@
+"""What shall be forgotten, taken out of what is kept of conversations beside the vault.
+
+That is what waits to be captured, how far each transcript was read, the prompts of the ledgers, and what a
+session's note will begin with. Where a cursor stands stays known, so that nothing is captured a second time.
+Knows nothing of memories: the caller says which texts hold what is to be forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from hindbrain.context.capture import cursors, spool
+from hindbrain.context.capture.places import ASIDE, LOCK
+from hindbrain.context.flush import tally
+from hindbrain.context.topic import ledger
+from hindbrain.memory.storage.queue import replace_durably
+from hindbrain.vault.lock import FileLock
+
+_FOLDERS = (cursors.FOLDER, spool.FOLDER, ASIDE, ledger.FOLDER, tally.FOLDER)
+_WAIT_S = 10.0
+
+
+def purge_conversations(state: Path, holds: Callable[[str], bool]) -> int:
+    """Take out every text for which `holds` is true; returns how many files were changed. Raises Busy."""
+    with FileLock(state / LOCK).held(_WAIT_S):
+        folders = [state / name for name in _FOLDERS]
+        files = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+        return sum(_purged(path, holds) for path in files if path.is_file())
+
+
+def _purged(path: Path, holds: Callable[[str], bool]) -> bool:
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return False
+    cleaned = [_cleaned(line, holds) for line in lines]
+    if cleaned == lines:
+        return False
+    replace_durably(path, b"\n".join(cleaned))
+    return True
+
+
+def _cleaned(line: bytes, holds: Callable[[str], bool]) -> bytes:
+    """The JSON in a line without the texts; a line that is no JSON goes if it holds them, or may."""
+    if not line.strip():
+        return line
+    try:
+        value = json.loads(line)
+        emptied = _emptied(value, holds)
+    except (ValueError, RecursionError):
+        return b"" if holds(line.decode("utf-8", "replace")) else line
+    return line if emptied == value else json.dumps(emptied, ensure_ascii=True).encode("ascii")
+
+
+def _emptied(value: object, holds: Callable[[str], bool]) -> object:
+    if isinstance(value, str):
+        return "" if value and holds(value) else value
+    if isinstance(value, dict):
+        return {key: _emptied(inner, holds) for key, inner in value.items()}
+    return [_emptied(inner, holds) for inner in value] if isinstance(value, list) else value

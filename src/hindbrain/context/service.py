@@ -1,0 +1,285 @@
+"""The context of a conversation: what enters its prompts, and what is kept of it.
+
+Keeps the order of one turn: understand the prompt, notice a change of topic, let go of what is stale,
+assemble a pack of what the window does not hold yet, write it down in the session's ledger. What belongs to a
+part (how a topic is measured, how a pack is filled) is the part's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.errors import HindbrainError, IndexFault
+from hindbrain.context.packs.assembling import Sources, Wanted, assemble, is_empty
+from hindbrain.context.packs.pack import Pack
+from hindbrain.context.packs.preset import Preset, load_preset
+from hindbrain.context.packs.rendering import Form, render
+from hindbrain.context.topic.drift import TopicReader, judge_drift
+from hindbrain.context.topic.ledger import FOLDER, PageLedger
+from hindbrain.context.turn import SessionKey, Turn
+from hindbrain.search.query import Filters
+
+if TYPE_CHECKING:
+    from hindbrain.base.clock import Clock
+    from hindbrain.context.capture.catching_up import Capture, CaughtUp
+    from hindbrain.context.guard import Guarded
+    from hindbrain.context.messages import Message
+    from hindbrain.context.tokens import TokenCounter
+    from hindbrain.index.standing import IndexStanding, Making
+    from hindbrain.memory.service import Memory
+    from hindbrain.models.chat import ChatModel
+    from hindbrain.models.embedder import Embedder
+    from hindbrain.search.hit import SearchResult
+    from hindbrain.search.outline import Outline
+    from hindbrain.search.query import Mode, SearchQuery
+    from hindbrain.vault.layout import Layout
+
+_ANYWHERE = Filters()
+_SESSIONS = 32  # ledgers that a warm process keeps open
+
+
+class ContextSettings(NamedTuple):
+    """What an owner may choose."""
+
+    preset: str = "turn"  # of a prompt in an agent host
+    daily: bool = False
+    presets: Path = Path()  # the folder of the owner's own
+    mode: Mode = "hybrid"  # by words alone in a process that answers once
+
+
+class Reach(NamedTuple):
+    """What the context needs from the application; each is called at first need.
+
+    A prompt in a process that answers once needs no memory: the search and the layout do.
+    """
+
+    root: Path
+    state: Path
+    clock: Clock
+    layout: Callable[[], Layout]
+    memory: Callable[[], Memory]
+    search: Callable[[SearchQuery], SearchResult]
+    outlines: Callable[[Iterable[str]], Mapping[str, Outline]]
+    embedder: Callable[[], Embedder | None]
+    chat: Callable[[], ChatModel | None]
+    standing: Callable[[], IndexStanding]
+    making: Callable[[], Making | None]
+
+
+class Context:
+    """For one thread."""
+
+    def __init__(self, reach: Reach, settings: ContextSettings) -> None:
+        self._reach = reach
+        self.settings = settings
+        self._ledgers: dict[SessionKey, PageLedger] = {}
+
+    # Packs
+
+    def pack(
+        self,
+        prompt: str,
+        *,
+        preset: str | Preset = "turn",
+        budget: int = 0,
+        recent: Sequence[Message] = (),
+        tool: str = "",
+        exclude: frozenset[str] = frozenset(),
+        filters: Filters = _ANYWHERE,
+        counter: TokenCounter | None = None,
+    ) -> Pack:
+        """What would enter a prompt. `budget`: tokens in all; 0: the preset's. Raises as a search does."""
+        from hindbrain.context.topic.intent import understand_intent
+
+        chosen = self.preset(preset) if isinstance(preset, str) else preset
+        if budget:
+            chosen = chosen.within(budget)
+        intent = understand_intent(prompt, recent, tool=tool, apps=self._apps(chosen))
+        wanted = Wanted(intent, chosen, exclude, filters)
+        return assemble(self._sources(counter), wanted)
+
+    def rendered(self, pack: Pack, form: Form | None = None, *, status: str = "") -> str:
+        """The text that enters the prompt, in the preset's form or another; "" for an empty pack."""
+        if is_empty(pack):
+            return status
+        return render(pack, form=form or self.preset(pack.preset).form, key=self._key, status=status)
+
+    def preset(self, name: str) -> Preset:
+        return load_preset(name, self.settings.presets)
+
+    # Events of a conversation
+
+    def start(self, session: SessionKey, *, source: str = "startup") -> Turn:
+        """A session begins (startup, clear), goes on (resume), or was summarised by its host (compact).
+
+        Who goes on still has what was injected; after a compaction, what the last prompt needs enters again.
+        """
+        ledger = self._ledger(session)
+        if source == "compact":
+            ledger.on_compacted()
+        elif source != "resume":
+            ledger.on_cleared()
+        elif ledger.in_window():
+            return Turn(self.status_line(), notices=ledger.notices)
+        pack = self.pack("", preset="start")
+        again = self._again(ledger) if source == "compact" else None
+        text = _joined(self.rendered(pack), self.rendered(again) if again else "", self.status_line())
+        return Turn(text, again or pack, notices=_told(pack, ledger))
+
+    def turn(
+        self,
+        session: SessionKey,
+        prompt: str,
+        *,
+        recent: Sequence[Message] = (),
+        transcript: Path | None = None,
+        tool: str = "",
+    ) -> Turn:
+        """What this prompt gets that the window does not hold yet.
+
+        `recent`: the messages before it; else the end of `transcript` tells, else the last prompts.
+        """
+        ledger = self._ledger(session)
+        before = tuple(recent) or self._said_in(transcript, session, prompt) or ledger.recent_messages()
+        drift = judge_drift(self._topics.talk(before), self._topics.prompt(prompt))
+        if drift.shifted:
+            before = ()  # what was said of another matter has no say in this one
+        pack = self._pack_or_say(
+            prompt, preset=self.settings.preset, recent=before, tool=tool, exclude=_held(session, ledger)
+        )
+        ledger.note_prompt(prompt, shifted=drift.shifted)
+        released = ledger.replace(pack, "shift" if drift.shifted else "expired")
+        ledger.inject(pack)
+        text = self.rendered(pack, status=self.status_line())
+        return Turn(text, pack, drift.label, released, _told(pack, ledger))
+
+    def failure(self, session: SessionKey, *, tool: str, command: str, error: str) -> Turn:
+        """A command or a test failed: what is known of that failure, and what helped."""
+        from hindbrain.context.capture.error_text import query_for
+
+        query = query_for(tool, command, error)
+        if not query:
+            return Turn()
+        ledger = self._ledger(session)
+        pack = self._pack_or_say(query, preset="turn", exclude=_held(session, ledger))
+        ledger.inject(pack)
+        return Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
+
+    def guard(self, *, tool: str, arguments: Mapping[str, object], cwd: str = "") -> Guarded:
+        """May this tool call go on without a person's word?"""
+        from hindbrain.context.guard import guard_call
+
+        return guard_call(self._reach.root, self._layout, tool=tool, arguments=arguments, cwd=cwd)
+
+    def catch_up(self, *, deadline_s: float) -> CaughtUp:
+        """Keep what conversations have left to be kept, for at most about this long."""
+        return self._capture.catch_up(deadline_s=deadline_s)
+
+    def status_line(self) -> str:
+        """What an agent should know of the state of its memory; "" when all is well."""
+        from hindbrain.context.topic.status import memory_status
+
+        reach = self._reach
+        return memory_status(reach.standing(), reach.making(), now=reach.clock.now())
+
+    # What the verbs are made of
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return self._reach.layout()
+
+    @cached_property
+    def _key(self) -> bytes:
+        from hindbrain.context.packs.fence_key import read_or_make_key
+
+        return read_or_make_key(self._reach.state)
+
+    @cached_property
+    def _capture(self) -> Capture:
+        from hindbrain.context.capture.catching_up import Capture
+        from hindbrain.context.flush.flusher import Flusher
+
+        memory = self._reach.memory()
+        flusher = Flusher(memory, self._reach.chat, memory.clock, daily=self.settings.daily)
+        return Capture(memory, flusher, self._reach.state, memory.clock)
+
+    @cached_property
+    def _topics(self) -> TopicReader:
+        embedder = self._reach.embedder if self.settings.mode == "hybrid" else lambda: None
+        return TopicReader(embedder)
+
+    def _sources(self, counter: TokenCounter | None) -> Sources:
+        from hindbrain.context.tokens import EstimatedTokens
+
+        reach = self._reach
+        return Sources(
+            reach.memory, self._layout, reach.search, reach.outlines, counter or EstimatedTokens(), self._key,
+            self.settings.mode,
+        )  # fmt: skip
+
+    def _ledger(self, session: SessionKey) -> PageLedger:
+        ledger = self._ledgers.pop(session, None) or PageLedger(
+            self._reach.state / FOLDER, session, self._reach.clock
+        )
+        self._ledgers[session] = ledger  # the last used one comes last
+        if len(self._ledgers) > _SESSIONS:
+            del self._ledgers[next(iter(self._ledgers))]
+        return ledger
+
+    def _said_in(self, transcript: Path | None, session: SessionKey, prompt: str) -> tuple[Message, ...]:
+        """A process that answers once does without: reading a transcript takes longer than it is worth."""
+        if transcript is None or self.settings.mode == "keyword":
+            return ()
+        from hindbrain.context.capture.transcripts.tail import last_messages
+
+        return last_messages(transcript, host=session.host, before=prompt)
+
+    def _pack_or_say(
+        self,
+        prompt: str,
+        *,
+        preset: str,
+        recent: Sequence[Message] = (),
+        tool: str = "",
+        exclude: frozenset[str] = frozenset(),
+    ) -> Pack:
+        """As `pack`; an index that can't be asked costs a conversation its notes, never its turn."""
+        try:
+            return self.pack(prompt, preset=preset, recent=recent, tool=tool, exclude=exclude)
+        except IndexFault as error:
+            return Pack(preset, "", 0, (), notices=(f"{error.code}: {error}",))
+
+    def _again(self, ledger: PageLedger) -> Pack | None:
+        """What the last prompt needs, for a window that was summarised under it."""
+        prompts = ledger.recent_messages()
+        if not prompts:
+            return None
+        pack = self._pack_or_say(prompts[-1].text, preset=self.settings.preset, recent=prompts[:-1])
+        ledger.inject(pack)
+        return pack
+
+    def _apps(self, preset: Preset) -> tuple[str, ...]:
+        layout = self._layout
+        if not layout.has("apps") or all(rule.name != "apps" for rule in preset.slots):
+            return ()
+        try:
+            notes = layout.notes_of("apps", self._reach.root)
+        except HindbrainError:
+            return ()
+        return tuple(path.rpartition("/")[2].removesuffix(".md") for path in notes)
+
+
+def _held(session: SessionKey, ledger: PageLedger) -> frozenset[str]:
+    """What a host that keeps its window need not be told again."""
+    return ledger.in_window() if session.keeps else frozenset()
+
+
+def _told(pack: Pack, ledger: PageLedger) -> tuple[str, ...]:
+    return (*pack.notices, *ledger.notices)
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(filter(None, parts))

@@ -1,0 +1,185 @@
+"""Packing: which passages enter a slot, and how much around each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose
+from hindbrain.search.hit import Hit
+from hindbrain.search.outline import Outline, OutlinePassage
+
+
+def note(path: str, *texts: str, date: str = "", headings: Sequence[str] = ()) -> Outline:
+    """A note with a blank line between its passages."""
+    passages = tuple(
+        OutlinePassage(f"{path}-{i}", 1 + 2 * i, 1 + 2 * i, headings[i] if headings else "", text)
+        for i, text in enumerate(texts)
+    )
+    return Outline(path, path.removesuffix(".md"), date, "user", passages)
+
+
+def hit(outline: Outline, i: int, score: float = 1.0, confidence: float = 0.5) -> Hit:
+    one = outline.passages[i]
+    return Hit(
+        one.passage, outline.path, outline.title, one.heading, one.first_line, one.last_line, one.text,
+        outline.date, score, confidence, {"words": 0.4}, (),
+    )  # fmt: skip
+
+
+def packed(
+    hits: Sequence[Hit],
+    *outlines: Outline,
+    budget: int = 1_000,
+    notes: int = 0,
+    prompt: str = "the garden",
+    shown: Shown | None = None,
+) -> Chosen:
+    limits = Limits(budget + 10, len, len, notes, per_line=1, per_gap=2)
+    return choose(prompt, hits, {one.path: one for one in outlines}, limits, shown or Shown())
+
+
+def texts(chosen: Chosen) -> list[str]:
+    return [one.text for one in chosen.excerpts]
+
+
+def test_the_best_hits_enter_until_the_budget_is_spent() -> None:
+    a = note("a.md", "x" * 40, "y" * 40, "z" * 40)
+    chosen = packed([hit(a, 0, 1.0), hit(a, 2, 0.9), hit(a, 1, 0.5)], a, budget=100)
+    assert texts(chosen) == ["x" * 40, "z" * 40]
+    assert [(one.place, one.reason) for one in chosen.left_out] == [("a.md:3", "budget")]
+
+
+def test_a_smaller_hit_fills_what_a_larger_one_could_not() -> None:
+    a, b = note("a.md", "x" * 500), note("b.md", "short")
+    assert texts(packed([hit(a, 0, 1.0), hit(b, 0, 0.5)], a, b, budget=100)) == ["short"]
+
+
+def test_a_paragraph_that_was_cut_is_shown_whole() -> None:
+    one = Outline(
+        "a.md", "a", "", "user",
+        (
+            OutlinePassage("p0", 3, 3, "", "It began in May."),
+            OutlinePassage("p1", 3, 3, "", "It cost 40 euros."),
+            OutlinePassage("p2", 5, 5, "", "Other things."),
+        ),
+    )  # fmt: skip
+    chosen = packed([hit(one, 1)], one, budget=80)
+    assert texts(chosen) == ["It began in May. It cost 40 euros."]
+    assert chosen.excerpts[0].passages == ("p0", "p1")
+
+
+def test_a_strong_hit_brings_its_section_where_that_is_cheap() -> None:
+    long = note("a.md", "Intro", "Answer 42", "Detail", "Elsewhere", headings=["A", "B", "B", "C"])
+    assert texts(packed([hit(long, 1)], long, budget=1_000)) == ["Answer 42\nDetail"]
+    assert texts(packed([hit(long, 1)], long, budget=30)) == ["Answer 42"]
+
+
+def test_a_gap_of_a_line_is_closed() -> None:
+    a = note("a.md", *(f"passage number {i} " * 3 for i in range(5)), headings=list("abcde"))
+    chosen = packed([hit(a, 1), hit(a, 3)], a, budget=1_000)
+    assert len(chosen.excerpts) == 1
+    assert (chosen.excerpts[0].first_line, chosen.excerpts[0].last_line) == (3, 7)
+
+
+def test_what_the_window_holds_enters_again_neither_alone_nor_beside_others() -> None:
+    a = note("a.md", "First of all.", "The second thing.", "And a third one.")
+    shown = Shown(frozenset({"a.md-1"}))
+    chosen = packed([hit(a, 0), hit(a, 1), hit(a, 2)], a, shown=shown)
+    assert "second" not in " ".join(texts(chosen))
+    assert ("a.md:3", "in_window") in [(one.place, one.reason) for one in chosen.left_out]
+
+
+def test_the_same_text_in_two_notes_enters_once() -> None:
+    a, b = (
+        note("a.md", "The same words stand here and there."),
+        note("b.md", "The same words  stand here and there."),
+    )
+    assert len(packed([hit(a, 0), hit(b, 0)], a, b).excerpts) == 1
+
+
+def test_two_slots_do_not_show_the_same_passage() -> None:
+    a = note("a.md", "The garden is watered on Mondays.")
+    shown = Shown()
+    assert packed([hit(a, 0)], a, shown=shown).excerpts
+    assert not packed([hit(a, 0)], a, shown=shown).excerpts
+
+
+def test_no_more_notes_are_quoted_than_allowed() -> None:
+    outlines = [note(f"{i}.md", f"text of note {i}") for i in range(6)]
+    chosen = packed([hit(one, 0, 1 - i / 10) for i, one in enumerate(outlines)], *outlines, notes=4)
+    assert [one.path for one in chosen.excerpts] == ["0.md", "1.md", "2.md", "3.md"]
+
+
+def test_who_asks_about_themselves_gets_their_own_words_first() -> None:
+    talk = note(
+        "s.md", "**assistant:** Dogs are fine pets, says everybody.", "**user:** I have a dog called Rex."
+    )
+    hits = [hit(talk, 0, 1.0), hit(talk, 1, 0.8)]
+    assert texts(packed(hits, talk, budget=62, prompt="What is my dog called?")) == [
+        "**user:** I have a dog called Rex."
+    ]
+    assert texts(packed(hits, talk, budget=62, prompt="What are fine pets?")) == [
+        "**assistant:** Dogs are fine pets, says everybody."
+    ]
+
+
+def test_who_names_a_person_gets_that_person_s_words_first() -> None:
+    talk = note(
+        "s.md", "**Melanie:** The race was on Sunday, you know.", "**Caroline:** The race was on Saturday."
+    )
+    hits = [hit(talk, 0, 1.0), hit(talk, 1, 0.9)]
+    assert texts(packed(hits, talk, budget=55, prompt="When did Caroline run?"))[0].startswith(
+        "**Caroline:**"
+    )
+
+
+def test_a_picture_is_not_worth_its_tokens() -> None:
+    a = note("a.md", "![The plot](/images/plot.png)", "![[scan.png]] Words beside it.")
+    chosen = packed([hit(a, 0), hit(a, 1)], a)
+    assert texts(chosen) == [" Words beside it."]
+    assert [one.reason for one in chosen.left_out] == ["no_text"]
+
+
+def test_excerpts_stand_by_date_and_place_whatever_their_scores() -> None:
+    a, b = note("a.md", "later", date="2026-05-02"), note("b.md", "earlier", date="2026-05-01")
+    one = packed([hit(a, 0, 1.0), hit(b, 0, 0.9)], a, b)
+    other = packed([hit(a, 0, 0.9), hit(b, 0, 1.0)], a, b)
+    assert texts(one) == texts(other) == ["earlier", "later"]
+
+
+def test_a_hit_whose_note_has_changed_is_left_out() -> None:
+    a = note("a.md", "old text")
+    assert packed([hit(a, 0)._replace(passage="gone")], a).left_out[0].reason == "changed"
+
+
+@settings(max_examples=150)
+@given(
+    sizes=st.lists(st.lists(st.integers(1, 60), min_size=1, max_size=8), min_size=1, max_size=5),
+    budget=st.integers(20, 400),
+    data=st.data(),
+)
+def test_the_budget_holds_and_no_passage_enters_twice(
+    sizes: list[list[int]], budget: int, data: st.DataObject
+) -> None:
+    outlines = [
+        note(f"{n}.md", *(f"{n}.{i} " + "w" * size for i, size in enumerate(own)))
+        for n, own in enumerate(sizes)
+    ]
+    every = [(one, i) for one in outlines for i in range(len(one.passages))]
+    picked = data.draw(st.lists(st.sampled_from(every), max_size=12))
+    hits = [hit(one, i, 1 - n / 20) for n, (one, i) in enumerate(picked)]
+    chosen = packed(hits, *outlines, budget=budget)
+    passages = [passage for one in chosen.excerpts for passage in one.passages]
+    assert len(passages) == len(set(passages))
+    assert sum(len(one.text) for one in chosen.excerpts) <= chosen.spent <= budget + 10
+    assert {one.path for one in chosen.excerpts} <= {one.path for one, _ in picked}
+
+
+def test_what_is_far_behind_the_best_stays_out_though_there_is_room() -> None:
+    a, b = note("a.md", "the answer"), note("b.md", "hardly related")
+    chosen = packed([hit(a, 0, 1.0), hit(b, 0, 0.2)], a, b)
+    assert texts(chosen) == ["the answer"]
+    assert [(one.place, one.reason) for one in chosen.left_out] == [("b.md:1", "unlikely")]
