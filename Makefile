@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check test-slow bench wheel-check clean
+.PHONY: demo test check test-slow test-hosts bench wheel-check clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ check: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 	$(BIN)/python -m pytest tests/memory tests/vault tests/properties tests/index --hypothesis-profile=explore
+
+test-hosts: $(READY)
+	$(BIN)/python -m pytest -m hosts tests/hosts
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

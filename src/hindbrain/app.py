@@ -12,23 +12,28 @@ from hindbrain.base.errors import NotFound, UsageError
 from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, path_id, read_vault_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from threading import Event
 
+    from hindbrain.context.service import Context
     from hindbrain.index.follow import FollowEvent
     from hindbrain.index.health import Drift
     from hindbrain.index.progress import Listener
+    from hindbrain.index.standing import IndexStanding, Making
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
+    from hindbrain.memory.forgetting.purge import Purged
     from hindbrain.memory.notes.link_names import NoteName
-    from hindbrain.memory.parts import IndexStanding
     from hindbrain.memory.service import Memory
+    from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
     from hindbrain.models.select import Choice
     from hindbrain.search.engine import SearchEngine
     from hindbrain.search.hit import SearchResult
+    from hindbrain.search.outline import Outline
     from hindbrain.search.query import SearchQuery
     from hindbrain.vault.ignore import IgnoreRules
+    from hindbrain.vault.layout import Layout
     from hindbrain.vault.path_rules import NotePath
     from hindbrain.vault.write import VaultWriter
 
@@ -84,6 +89,7 @@ class App:
         self.state = state
         self.clock = clock
         self.warm = warm
+        self.making: Callable[[], Making | None] = lambda: None  # how far a first index is, where one is made
 
     def search(self, query: SearchQuery) -> SearchResult:
         if "store" in self.__dict__ and self.store.was_replaced():
@@ -125,6 +131,16 @@ class App:
         report = self.sync(listener)
         log_access(self.state, read_usage(self.root), timeout_s=10.0)
         return report
+
+    def purge(self, memory_id: str) -> Purged:
+        """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
+        from hindbrain.context.purging import purge_conversations
+        from hindbrain.memory.forgetting.purge import purge
+
+        def beside(holds: Callable[[str], bool]) -> int:
+            return purge_conversations(self.state, holds)
+
+        return purge(self.memory, self.writer, memory_id, beside)
 
     def _embedder_for_sync(self) -> Embedder | None:
         """None while `auto` had to fall back: a service that is down must not cost the vectors it made."""
@@ -226,7 +242,27 @@ class App:
     def engine(self) -> SearchEngine:
         from hindbrain.search.engine import SearchEngine
 
-        return SearchEngine(self.store, lambda: self.embedder, self.clock, warm=self.warm)
+        return SearchEngine(self.store, lambda: self._asking_embedder, self.clock, warm=self.warm)
+
+    @cached_property
+    def _asking_embedder(self) -> Embedder | None:
+        """For questions: a process that answers many does not wait for a service that hangs."""
+        if not self.warm or not self._is_remote:
+            return self.embedder
+        from hindbrain.models.patience import PatientEmbedder
+
+        assert self.embedder is not None
+        return PatientEmbedder(self.embedder)
+
+    @property
+    def _is_remote(self) -> bool:
+        from hindbrain.models.embedder import has_pieces
+
+        if self.embedder is None or has_pieces(self.embedder):
+            return False
+        from hindbrain.models.remote import RemoteEmbedder
+
+        return isinstance(self.embedder, RemoteEmbedder)
 
     @cached_property
     def rules(self) -> IgnoreRules:
@@ -284,13 +320,60 @@ class App:
         )
         return Memory(self.root, self.state, self.clock, around, settings)
 
+    @cached_property
+    def context(self) -> Context:
+        from hindbrain.context.service import Context, ContextSettings, Reach
+
+        c = self.config
+        reach = Reach(
+            root=self.root,
+            state=self.state,
+            clock=self.clock,
+            layout=self._layout,
+            memory=lambda: self.memory,
+            search=self._search_for_prompt,
+            outlines=self._outlines,
+            # Topics are compared at each turn: not worth a request to a service.
+            embedder=lambda: None if self._is_remote else self.embedder,
+            chat=lambda: self.chat,
+            standing=self._index_standing,
+            making=lambda: self.making(),
+        )
+        settings = ContextSettings(
+            preset=c.text("context.preset"),
+            daily=c.flag("flush.daily"),
+            presets=c.file.parent / "presets",
+            mode="hybrid" if self.warm else "keyword",
+        )
+        return Context(reach, settings)
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        from hindbrain.models.chat import ChatSettings, make_chat
+
+        c = self.config
+        settings = ChatSettings(c.text("chat.provider"), c.text("chat.model"), c.text("chat.base_url"))
+        return make_chat(settings, c.keys)
+
+    def _layout(self) -> Layout:
+        from hindbrain.vault.layout import load_layout
+
+        return self.memory.layout if "memory" in self.__dict__ else load_layout(self.root)
+
+    def _search_for_prompt(self, query: SearchQuery) -> SearchResult:
+        """With what this process wrote included. One that wrote nothing does not make a memory for it."""
+        return self.memory.search(query) if "memory" in self.__dict__ else self.search(query)
+
+    def _outlines(self, paths: Iterable[str]) -> Mapping[str, Outline]:
+        return self.engine.outlines(paths)
+
     def _take_in(self, paths: Iterable[NotePath]) -> SyncReport:
         """What was just written, while somebody waits for an answer: no service is asked for vectors, nothing
         else is embedded on the way, and a long sync of another process is not waited for."""
-        from hindbrain.models.embedder import PieceEmbedder
+        from hindbrain.models.embedder import has_pieces
 
         embedder = self._embedder_for_sync()
-        quick = embedder if isinstance(embedder, PieceEmbedder) else None
+        quick = embedder if has_pieces(embedder) else None
         return self._make_syncer(lock_timeout_s=1.0).sync_paths(paths, quick, most_vectors=_QUICK_VECTORS)
 
     def _repeated(self, text: str) -> list[tuple[str, str]]:
@@ -320,7 +403,7 @@ class App:
 
     def _index_standing(self) -> IndexStanding:
         from hindbrain.base.errors import IndexFault
-        from hindbrain.memory.parts import IndexStanding
+        from hindbrain.index.standing import IndexStanding
 
         try:
             notes = self.store.sizes()[1]

@@ -164,12 +164,18 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
         ("note", "secrets", [f"note write New.md --text 'The token is {_TOKEN}'"]),
         ("lint", "problems", ["lint --check"]),
         ("lint", "mended", ["init --layout obsidian", "note write Agent/Memory/issue.md --text x", "lint"]),
+        ("context", "text left_out", ["context 'green tea degrees'"]),
+        ("context", "", ["context xylophone --keyword"]),
         ("links", "backlinks outgoing related", ["links Tea"]),
         ("links 1", "broken", ["links --broken"]),
         ("links 2", "orphans", ["links --orphans"]),
         ("links 3", "ambiguous", ["links --ambiguous"]),
         ("mcp", "diff command", ["mcp install claude-code"]),
         ("mcp 1", "token", ["mcp token"]),
+        ("hook", "files", ["hook install claude-code --dry-run"]),
+        ("hook 1", "hosts", ["hook status"]),
+        ("hook 2", "", ["hook settle"]),
+        ("hook 3", "", ["hook log"]),
         ("error", "", ["task add 'Buy rope'", "task add 'Buy oars'", "task done Buy"]),
     ],
 )
@@ -204,6 +210,14 @@ def test_a_server_tells_where_it_is_in_the_shape_that_is_written_down(
 
     monkeypatch.setattr("hindbrain.edge.mcp.http.serve_http", listen)
     _check(cli("mcp", "--http", "--json").data, "mcp", 2)
+
+
+def test_a_replay_has_the_shape_that_is_written_down(cli: Cli, linked: Vault, tmp_path: Path) -> None:
+    said = [{"role": "user", "content": text} for text in ("How hot is green tea?", "And the pot?")]
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said) + "broken\n")
+    shown = cli("context", "--replay", str(tmp_path / "talk.jsonl"), "--json").data
+    assert shown["turns"] and shown["notices"]
+    _check(shown, "context", 1)
 
 
 def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:

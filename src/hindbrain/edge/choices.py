@@ -112,6 +112,18 @@ def _hosts() -> Iterable[str]:
     return (host.name for host in HOSTS)
 
 
+def _hook_hosts() -> Iterable[str]:
+    from hindbrain.edge.hooks.hosts import HOSTS
+
+    return (host.name for host in HOSTS)
+
+
+def _presets() -> Iterable[str]:
+    from hindbrain.context.packs.preset import BUILT_IN
+
+    return BUILT_IN
+
+
 def _tool_sets() -> Iterable[str]:
     from hindbrain.memory.tools import TOOL_SETS
 
@@ -135,7 +147,9 @@ _CHOICES: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("completion", "shell"): lambda: SHELLS,
     ("config", "key"): _settings,
     ("config", "unset"): _settings,
+    ("context", "preset"): _presets,
     ("daily", "day"): lambda: ("today", "yesterday"),
+    ("hook", "host_name"): _hook_hosts,
     ("inbox", "words"): _inbox_verbs,
     ("init", "layout"): _layouts,
     ("mcp", "action"): _mcp_actions,
@@ -147,5 +161,5 @@ _CHOICES: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("search", "profile"): _profiles,
 }
 _FOLDERS = frozenset((("demo", "keep"), ("init", "path")))
-_FILES = frozenset((("init", "layout"), ("mcp", "token_file")))
-_AFTER = {("mcp", "host_name"): "install"}
+_FILES = frozenset((("context", "replay"), ("init", "layout"), ("mcp", "token_file")))
+_AFTER = {("mcp", "host_name"): "install", ("hook", "host_name"): "install"}

@@ -36,9 +36,7 @@ def _forget(app: App, memory_id: str, out: Output) -> int:
 
 
 def _purge(app: App, memory_id: str, out: Output) -> int:
-    from hindbrain.memory.forgetting.purge import purge
-
-    done = purge(app.memory, app.writer, memory_id)
+    done = app.purge(memory_id)
     if out.json:
         out.data(
             {

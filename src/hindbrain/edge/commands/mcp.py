@@ -73,8 +73,8 @@ def _serve_stdio(args: Namespace, out: Output) -> int:
         )
     import_for_stdio(plain=args.plain_import)
     from hindbrain.edge.mcp.server import Protocol
-    from hindbrain.edge.mcp.serving import Serving
     from hindbrain.edge.mcp.stdio import serve_stdio
+    from hindbrain.edge.serving.serving import Serving
     from hindbrain.memory.tools import tools_of
 
     serving = Serving(lambda: open_app(args, config=app.config, warm=True), keep=not args.no_watch)
@@ -97,7 +97,7 @@ def _serve_http(args: Namespace, out: Output) -> int:
     tools = tools_of(_tool_set(args))
     check_installed()
     from hindbrain.edge.mcp.server import Protocol
-    from hindbrain.edge.mcp.serving import Serving
+    from hindbrain.edge.serving.serving import Serving
 
     file = token_file(app.state, args.token_file)
     token = read_or_make_token(file)

@@ -13,7 +13,7 @@ from hindbrain.edge.mcp.guard import Rules, guarded, hosts_for, is_loopback
 
 if TYPE_CHECKING:
     from hindbrain.edge.mcp.server import Protocol
-    from hindbrain.edge.mcp.serving import Serving
+    from hindbrain.edge.serving.serving import Serving
 
 DEFAULT_PORT = 8737
 LOOPBACK = "127.0.0.1"

@@ -25,9 +25,9 @@ def install(host: Host, root: Path, tools: str, *, write: bool, out: Output) -> 
         tools_of(tools)  # a set that is not there is told now, not by the host
     command = server_command(root, tools)
     file = host.file(Place(Path.home(), sys.platform, os.environ))
-    before = _read(file)
+    before = read_file(file)
     after = _edited(host, file, before, command)
-    backup = _write(file, before, after) if write and after != before else None
+    backup = write_file(file, before, after) if write and after != before else None
     _show(host, file, before, after, command, backup, write, out)
     return 0
 
@@ -55,7 +55,7 @@ def _show(
     backup: Path | None, write: bool, out: Output,
 ) -> None:  # fmt: skip
     changed = after != (before or b"")
-    diff = _diff(file, before or b"", after)
+    diff = difference(file, before or b"", after)
     if out.json:
         out.data(
             {
@@ -84,14 +84,14 @@ def _show(
         out.say(f"or let {host.title} do it: {host.one_line(command)}")
 
 
-def _diff(file: Path, before: bytes, after: bytes) -> str:
+def difference(file: Path, before: bytes, after: bytes) -> str:
     """Few lines around the change: what stands there may be somebody's key."""
     old, new = (text.decode("utf-8", "replace").splitlines(keepends=True) for text in (before, after))
     shown = difflib.unified_diff(old, new, str(file), str(file), n=1)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
 
 
-def _read(file: Path) -> bytes | None:
+def read_file(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -100,7 +100,7 @@ def _read(file: Path) -> bytes | None:
         raise ConfigError(f"{str(file)!r} can't be read: {error.strerror}") from error
 
 
-def _write(file: Path, before: bytes | None, after: bytes) -> Path | None:
+def write_file(file: Path, before: bytes | None, after: bytes) -> Path | None:
     """Whole or not at all; a file that is a symlink (into a folder of dot files) stays one."""
     real = Path(os.path.realpath(file))
     temp = real.with_name(f"{real.name}.{os.getpid()}.tmp")
@@ -109,7 +109,7 @@ def _write(file: Path, before: bytes | None, after: bytes) -> Path | None:
         mode = real.stat().st_mode & 0o7777 if before is not None else 0o600
         backup = _back_up(real, before, mode) if before is not None else None
         _put(temp, after, mode)
-        if _read(real) != before:
+        if read_file(real) != before:
             raise Busy(f"{str(file)!r} was changed at the same moment, perhaps by the host; try again")
         os.replace(temp, real)  # noqa: PTH105
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Sets one member of a JSON text by inserting or replacing its lines; every other byte stays. Pure.
+"""Changes one member or one item of a JSON text by its lines; every other byte stays. Pure.
 
 Takes JSON with comments and trailing commas too. What comes out is read again and compared: an edit that
 would change anything else is refused.
@@ -7,15 +7,24 @@ would change anything else is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 _SPACE = " \t\r\n"
 
 
 class NotEditable(Exception):
     """The text is no JSON object, or of a form that can't be edited in place."""
+
+
+class _Entry(NamedTuple):
+    """A member of an object or an item of an array, and where it stands."""
+
+    name: str  # "" of an item
+    start: int  # of the name, or of the item
+    value: int  # where its value begins
+    end: int
 
 
 def set_member(text: str, path: Sequence[str], value: Any) -> str:
@@ -30,16 +39,84 @@ def set_member(text: str, path: Sequence[str], value: Any) -> str:
     want = _parse(plain)
     if _put(want, path, value):
         return text
-    after = _edit(body, path, value)
-    if _parse(_blanked(after)[0]) != want:
-        raise NotEditable("it is written in a form that can't be edited in place")
-    return text[: len(text) - len(body)] + after
+    return _compared(text, _edit(body, path, value), want)
+
+
+def append_item(text: str, path: Sequence[str], value: Any) -> str:
+    """`text` with `value` added to the array at `path`, which is made where it is missing."""
+    found = _found(read_members(text), path)
+    if found is None or found == []:
+        return set_member(text, path, [value])
+    if not isinstance(found, list):
+        raise NotEditable(f"{path[-1]!r} in it is not a list")
+    body = text.removeprefix("\ufeff")
+    plain, commented = _blanked(body)
+    start = _start_of(plain, path)
+    spans = [(entry.value, entry.end) for entry in _entries(plain, start)]
+    one_line = "\n" not in body[start : spans[-1][1]]
+
+    def write(indent: str) -> str:
+        return json.dumps(value, ensure_ascii=False) if one_line else _render(value, indent, body)
+
+    after = _insert(body, commented, start, spans, write)
+    return _checked(text, after, path, [*found, value])
+
+
+def remove_item(text: str, path: Sequence[str], index: int) -> str:
+    """`text` without that item of the array at `path`; an array that is empty then stays as []."""
+    found = _found(read_members(text), path)
+    if not isinstance(found, list) or not 0 <= index < len(found):
+        raise NotEditable(f"there is no item {index} in {'.'.join(path)!r}")
+    body = text.removeprefix("\ufeff")
+    after = _without(body, _start_of(_blanked(body)[0], path), index)
+    return _checked(text, after, path, found[:index] + found[index + 1 :])
+
+
+def remove_member(text: str, path: Sequence[str]) -> str:
+    """`text` without the member at `path`; nothing happens when there is none."""
+    members = read_members(text)
+    outer = _found(members, path[:-1])
+    if not isinstance(outer, dict) or path[-1] not in outer:
+        return text
+    body = text.removeprefix("\ufeff")
+    plain, _ = _blanked(body)
+    start = _start_of(plain, path[:-1])
+    index = [entry.name for entry in _entries(plain, start)].index(path[-1])
+    after = _without(body, start, index)
+    del outer[path[-1]]
+    return _compared(text, after, members)
 
 
 def read_members(text: str) -> dict[str, Any]:
     """The object that `text` holds; {} when it is empty."""
     body = text.removeprefix("\ufeff")
     return _parse(_blanked(body)[0]) if body.strip(_SPACE) else {}
+
+
+def _checked(text: str, after: str, path: Sequence[str], value: Any) -> str:
+    want = read_members(text)
+    _put(want, path, value)
+    return _compared(text, after, want)
+
+
+def _compared(text: str, after: str, want: dict[str, Any]) -> str:
+    if _parse(_blanked(after)[0]) != want:
+        raise NotEditable("it is written in a form that can't be edited in place")
+    return text[: len(text) - len(text.removeprefix("\ufeff"))] + after
+
+
+def _found(members: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        members = members.get(name) if isinstance(members, dict) else None
+    return members
+
+
+def _start_of(plain: str, path: Sequence[str]) -> int:
+    """Where the object or array at `path` opens; it is there."""
+    start = len(plain) - len(plain.lstrip(_SPACE))
+    for name in path:
+        start = next(entry.value for entry in reversed(_entries(plain, start)) if entry.name == name)
+    return start
 
 
 def _parse(plain: str) -> dict[str, Any]:
@@ -73,29 +150,34 @@ def _edit(body: str, path: Sequence[str], value: Any) -> str:
     plain, commented = _blanked(body)
     start = len(plain) - len(plain.lstrip(_SPACE))
     for depth, name in enumerate(path):
-        members = _members(plain, start)
-        if name not in members:
+        entries = _entries(plain, start)
+        held = next((entry for entry in reversed(entries) if entry.name == name), None)
+        if held is None:
             for missing in reversed(path[depth + 1 :]):
                 value = {missing: value}
-            return _insert(body, commented, start, members, name, value)
-        span = members[name]
+            spans = [(entry.value, entry.end) for entry in entries]
+            write = _member_writer(name, value, body)
+            return _insert(body, commented, start, spans, write)
         if depth == len(path) - 1:
-            indent = _indent_at(body, span[0])
-            return body[: span[0]] + _render(value, indent, body) + body[span[1] :]
-        start = span[0]
+            indent = _indent_at(body, held.value)
+            return body[: held.value] + _render(value, indent, body) + body[held.end :]
+        start = held.value
     raise AssertionError("unreachable: a path has a name")
 
 
-def _members(plain: str, start: int) -> dict[str, tuple[int, int]]:
-    """Where the value of each member of the object at `start` begins and ends; the last of equal names."""
+def _entries(plain: str, start: int) -> list[_Entry]:
+    """The members of the object, or the items of the array, that opens at `start`."""
     decoder = json.JSONDecoder()
-    found: dict[str, tuple[int, int]] = {}
+    is_object = plain[start] == "{"
+    found: list[_Entry] = []
     at = _skip(plain, start + 1)
-    while plain[at] != "}":
-        name, at = scanstring(plain, at + 1)
-        at = _skip(plain, _skip(plain, at) + 1)
+    while plain[at] not in "}]":
+        name, begin = "", at
+        if is_object:
+            name, at = scanstring(plain, at + 1)
+            at = _skip(plain, _skip(plain, at) + 1)
         _, end = decoder.raw_decode(plain, at)
-        found[name] = (at, end)
+        found.append(_Entry(name, begin, at, end))
         at = _skip(plain, end)
         if plain[at] == ",":
             at = _skip(plain, at + 1)
@@ -103,20 +185,24 @@ def _members(plain: str, start: int) -> dict[str, tuple[int, int]]:
 
 
 def _insert(
-    body: str, commented: str, start: int, members: dict[str, tuple[int, int]], name: str, value: Any
+    body: str,
+    commented: str,
+    start: int,
+    spans: Sequence[tuple[int, int]],  # of the values that are there
+    write: Callable[[str], str],  # the new entry, at an indent
 ) -> str:
-    """A new member, after the last one; what is said beside that one stays beside it."""
+    """A new entry, after the last one; what is said beside that one stays beside it."""
     newline = "\r\n" if "\r\n" in body else "\n"
-    if not members:
+    if not spans:
         outer = _indent_at(body, start)
         inner = outer + _step(body)
-        written = f"{newline}{inner}{_member(name, value, inner, body)}"
+        written = f"{newline}{inner}{write(inner)}"
         close = _skip(commented, start + 1)
         tail = (
             body[start + 1 :] if "\n" in body[start + 1 : close] else f"{newline}{outer}{body[start + 1 :]}"
         )
         return body[: start + 1] + written + tail
-    last_start, end = list(members.values())[-1]
+    last_start, end = spans[-1]
     indent = _indent_at(body, last_start)
     line_end = _line_end(commented, end)
     end_of_comma = _skip(commented, end) + 1
@@ -127,9 +213,34 @@ def _insert(
     one_line = "\n" not in body[start:end]
     if one_line:
         rest = body[end_of_comma if has_comma else end :]
-        return f"{body[:end]}, {_member(name, value, '', body)}{rest}"
-    written = f"{newline}{indent}{_member(name, value, indent, body)}"
+        return f"{body[:end]}, {write('')}{rest}"
+    written = f"{newline}{indent}{write(indent)}"
     return body[:end] + comma + body[end:line_end] + written + body[line_end:]
+
+
+def _without(body: str, start: int, index: int) -> str:
+    """Without one entry of what opens at `start`, its comma, and the space that it took; comments stay."""
+    plain, commented = _blanked(body)
+    entries = _entries(plain, start)
+    gone = entries[index]
+    if index + 1 < len(entries):
+        following = entries[index + 1].start
+        between = body[gone.end : following]
+        if between == commented[gone.end : following]:
+            return body[: gone.start] + body[following:]
+        comma = commented.index(",", gone.end)
+        return body[: gone.start] + body[gone.end : comma] + body[comma + 1 :]
+    before = body[: gone.start].rstrip(_SPACE)
+    if index == 0:
+        close = _skip(commented, gone.end)
+        tidy = before == body[: start + 1] and body[gone.end : close].strip(_SPACE) == ""
+        return before + body[close:] if tidy else before + body[gone.end :]
+    comma = commented.rindex(",", 0, gone.start)
+    return body[:comma] + body[comma + 1 : len(before)] + body[gone.end :]
+
+
+def _member_writer(name: str, value: Any, body: str) -> Callable[[str], str]:
+    return lambda indent: _member(name, value, indent, body)
 
 
 def _member(name: str, value: Any, indent: str, body: str) -> str:

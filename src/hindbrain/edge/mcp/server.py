@@ -41,7 +41,7 @@ from mcp_types import Tool as McpTool
 
 from hindbrain import __version__
 from hindbrain.base.errors import HindbrainError
-from hindbrain.edge.mcp.serving import Serving, report_failure
+from hindbrain.edge.serving.serving import Serving, report_failure
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hindbrain.edge.mcp.server import Protocol
-from hindbrain.edge.mcp.serving import Serving
+from hindbrain.edge.serving.serving import Serving
 
 
 def serve_stdio(protocol: Protocol, serving: Serving) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from hindbrain.base.errors import Busy, NotFound
-from hindbrain.edge.mcp.lane import Lane, Upkeep
+from hindbrain.edge.serving.lane import Lane, Upkeep
 
 
 class Held:
@@ -163,3 +165,27 @@ def test_a_lane_that_was_never_used_opens_nothing() -> None:
     lane: Lane[Held] = Lane(held.upkeep())
     assert lane.close()
     assert held.log == []
+
+
+def test_long_work_is_done_in_pieces_and_a_call_comes_in_between() -> None:
+    held, lane = Held(), None
+    called = threading.Event()
+
+    def idle(of: Held, _: float) -> bool:
+        of.log.append("piece")
+        if of.log.count("piece") == 3:
+            assert lane is not None
+            lane.submit(_noting("a call")).add_done_callback(lambda _: called.set())
+        return not called.is_set() or of.log.count("piece") < 6
+
+    lane = Lane(held.upkeep(idle=idle), soon_s=0.01, now_and_then_s=60)
+    lane.submit(_noting("first")).result(10)
+    assert called.wait(10)
+    lane.close()
+    assert held.log[:5] == ["first", "piece", "piece", "piece", "a call"]
+
+
+def test_a_lane_without_a_loop_needs_no_asyncio() -> None:
+    program = "import sys, hindbrain.edge.serving.serving; print('asyncio' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"

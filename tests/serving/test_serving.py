@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +12,9 @@ import pytest
 
 from hindbrain.app import App
 from hindbrain.base.errors import Busy, IndexMissing
-from hindbrain.edge.mcp.keeping import Keeper, Making
-from hindbrain.edge.mcp.serving import Serving
+from hindbrain.edge.serving.keeping import Keeper
+from hindbrain.edge.serving.serving import Serving, report_failure, say
+from hindbrain.index.standing import Making
 from workbench import Vault
 
 MakeApp = Callable[..., App]
@@ -96,3 +99,52 @@ def test_a_keeper_that_can_not_work_says_so_and_keeps_nobody_waiting(notes: Vaul
 def test_how_far_the_index_is_can_be_read() -> None:
     assert str(Making(1200, 14_000)) == "the index is being made (1,200 of 14,000 notes)"
     assert "0" not in str(Making(0, 0))
+
+
+def test_a_caller_with_a_thread_of_its_own_gets_the_app(notes: Vault, make_app: MakeApp) -> None:
+    serving = Serving(lambda: make_app(notes.root), keep=False)
+    assert serving.submit(lambda app: app.root).result(30) == notes.root
+    with pytest.raises(IndexMissing):
+        serving.submit(_missing).result(30)
+    serving.close()
+
+
+def test_what_is_done_between_calls_goes_on_while_there_is_more(notes: Vault, make_app: MakeApp) -> None:
+    done, enough = [], threading.Event()
+
+    def between(app: App) -> bool:
+        done.append(app.root)
+        if len(done) == 3:
+            enough.set()
+        return len(done) < 3
+
+    serving = Serving(lambda: make_app(notes.root), keep=False, between=between)
+    serving.submit(lambda app: app).result(30)
+    assert enough.wait(30)
+    serving.close()
+    assert done == [notes.root] * 3  # and nothing new is begun at the end
+
+
+def test_what_fails_at_each_quiet_moment_is_told_once(
+    notes: Vault, make_app: MakeApp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serving = Serving(lambda: make_app(notes.root), keep=False)
+    for error in (
+        OSError("not mounted"),
+        OSError("not mounted"),
+        OSError("read-only"),
+        OSError("not mounted"),
+    ):
+        serving._failed("looking after it", error)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("hindbrain:")]
+    assert [line.rpartition(" ")[2] for line in told] == ["mounted", "read-only", "mounted"]
+
+
+def test_a_log_that_can_not_be_written_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    say("lost")
+    report_failure("doing something", ValueError("lost too"))

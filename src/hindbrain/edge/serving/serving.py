@@ -5,18 +5,22 @@ Owns the order of things at the start and at the end. Knows nothing of the proto
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from hindbrain.base.errors import Busy, HindbrainError, IndexMissing
-from hindbrain.edge.mcp.keeping import Keeper, Making
-from hindbrain.edge.mcp.lane import Lane, Upkeep
+from hindbrain.edge.serving.keeping import Keeper
+from hindbrain.edge.serving.lane import Lane, Upkeep
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.index.standing import Making
     from hindbrain.memory.service import Memory
 
 R = TypeVar("R")
@@ -25,31 +29,42 @@ _QUIET_S = 10.0  # without a call: whoever works with it has paused
 
 
 class Serving:
-    """One vault, served. `open_app` makes an `App`; each of the two threads has its own."""
+    """One vault, served. `open_app` makes an `App`; each of the two threads has its own.
 
-    def __init__(self, open_app: Callable[[], App], *, keep: bool = True) -> None:
+    `between` does a short piece of longer work while nobody waits, and says whether there is more.
+    """
+
+    def __init__(
+        self, open_app: Callable[[], App], *, keep: bool = True, between: Callable[[App], bool] | None = None
+    ) -> None:
         self._open_app = open_app
         self._keep = keep
-        self._lane: Lane[_Opened] = Lane(Upkeep(self._open, self._settle, _close, report_failure))
+        self._between = between
+        self._lane: Lane[_Opened] = Lane(Upkeep(self._open, self._settle, _close, self._failed))
         self.keeper = Keeper(open_app, say)
         self._ended = threading.Lock()
         self._has_ended = False
+        self._last_failure = ""
 
     async def run(self, work: Callable[[Memory], R]) -> R:
         """Do `work` where the memory lives. An index that is not there yet is a reason to try again."""
+        return await self._lane.run(lambda opened: self._do(opened, lambda app: work(app.memory)))
+
+    def submit(self, work: Callable[[App], R]) -> Future[R]:
+        """Do `work` where the memory lives, for a caller with a thread of its own."""
+        return self._lane.submit(lambda opened: self._do(opened, work))
+
+    def _do(self, opened: _Opened, work: Callable[[App], R]) -> R:
+        if self.making is not None:
+            # Whoever makes the first index takes these in too; to wait for its lock would stop every call.
+            opened.memory.notebook.touched.clear()
         try:
-            return await self._lane.run(lambda opened: self._do(opened, work))
+            return work(opened.app)
         except IndexMissing as error:
             making = self.making
             if making is None:
                 raise
             raise Busy(f"{making}; notes can be read and written meanwhile") from error
-
-    def _do(self, opened: _Opened, work: Callable[[Memory], R]) -> R:
-        if self.making is not None:
-            # Whoever makes the first index takes these in too; to wait for its lock would stop every call.
-            opened.memory.notebook.touched.clear()
-        return work(opened.memory)
 
     @property
     def making(self) -> Making | None:
@@ -71,21 +86,34 @@ class Serving:
         with self._ended:
             if self._has_ended:
                 return
+            self.keeper.stop(0)  # told first, waited for last: it may be in the middle of something long
             if not self._lane.close():
                 say("the last call took too long to end; what it writes is whole or not there")
             self.keeper.stop()
             self._has_ended = True
 
-    def _open(self) -> _Opened:
-        return _Opened(self._open_app())
+    def _failed(self, doing: str, error: Exception) -> None:
+        """What fails at each quiet moment, as when a disk is not mounted, is told once."""
+        failure = f"{doing}: {type(error).__name__}: {error}"
+        if failure != self._last_failure:
+            report_failure(doing, error)
+        self._last_failure = failure
 
-    def _settle(self, opened: _Opened, quiet_s: float) -> None:
+    def _open(self) -> _Opened:
+        app = self._open_app()
+        app.making = lambda: self.making
+        return _Opened(app)
+
+    def _settle(self, opened: _Opened, quiet_s: float) -> bool:
         """What is due at once; what may wait for a quiet moment, when there is one."""
-        problems = self._do(opened, lambda memory: memory.settle(idle=quiet_s >= _QUIET_S)).problems
+        problems = self._do(opened, lambda app: app.memory.settle(idle=quiet_s >= _QUIET_S)).problems
         for problem in problems:
             if problem not in opened.told:
                 say(problem)
         opened.told = frozenset(problems)
+        if self._between is None or math.isinf(quiet_s):  # at the end nothing new is begun
+            return False
+        return self._do(opened, self._between)
 
 
 class _Opened:
@@ -102,9 +130,10 @@ def _close(opened: _Opened) -> None:
 
 
 def say(text: str) -> None:
-    """Logs go to stderr: stdout belongs to the protocol."""
-    sys.stderr.write(f"hindbrain: {text}\n")
-    sys.stderr.flush()
+    """Logs go to stderr: stdout belongs to the protocol. A log that can't be written stops nothing."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"hindbrain: {text}\n")
+        sys.stderr.flush()
 
 
 def report_failure(doing: str, error: BaseException) -> None:
@@ -113,4 +142,5 @@ def report_failure(doing: str, error: BaseException) -> None:
         say(f"{doing}: {error}  ({error.code})")
         return
     say(f"{doing}: {type(error).__name__}: {error}")
-    traceback.print_exception(error, file=sys.stderr)
+    with suppress(OSError, ValueError):
+        traceback.print_exception(error, file=sys.stderr)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import Busy
+from hindbrain.index.standing import Making
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from hindbrain.index.progress import Progress
 
 _ASK_AGAIN_S = 30.0  # until it is tried again to follow a vault that another process follows
-
-
-class Making(NamedTuple):
-    """The first index, under way. `total` is 0 while the vault is being looked through."""
-
-    done: int
-    total: int
-
-    def __str__(self) -> str:
-        if not self.total:
-            return "the index is being made"
-        return f"the index is being made ({self.done:,} of {self.total:,} notes)"
 
 
 class _Stopped(Exception):

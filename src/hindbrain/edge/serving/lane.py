@@ -6,7 +6,6 @@ out, work that has begun is done to its end, so that no write is left half made.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import queue
 import threading
@@ -23,13 +22,15 @@ R = TypeVar("R")
 _CAPACITY = 256  # calls that wait; more than that is a caller that never reads its answers
 _SOON_S = 0.3  # after the last call, before what can wait is done
 _NOW_AND_THEN_S = 5.0
+_NEXT_PIECE_S = 0.001  # long work is done in pieces, with a look at who waits between them
 
 
 class Upkeep(NamedTuple):
     """How the thing is opened, kept in order between calls, and closed; all on the lane's thread."""
 
     open: Callable[[], Any]
-    idle: Callable[[Any, float], None]  # with the seconds since the last call; at the end, infinity
+    # With the seconds since the last call; at the end, infinity. True: there is more to do in a moment.
+    idle: Callable[[Any, float], bool | None]
     close: Callable[[Any], None]
     failed: Callable[[str, Exception], None]  # what was being done, and why it was not
 
@@ -66,6 +67,8 @@ class Lane(Generic[T]):
 
     async def run(self, work: Callable[[T], R]) -> R:
         """Do `work` on the lane's thread and wait for it without blocking the loop."""
+        import asyncio  # only servers with a loop of their own have it
+
         return await asyncio.wrap_future(self.submit(work))
 
     def close(self, timeout_s: float = 20.0) -> bool:
@@ -87,8 +90,7 @@ class Lane(Generic[T]):
                 if self._closing.is_set():
                     break
                 quiet_s += wait_s
-                self._tidy(quiet_s)
-                wait_s = self._now_and_then_s
+                wait_s = _NEXT_PIECE_S if self._tidy(quiet_s) else self._now_and_then_s
                 continue
             wait_s, quiet_s = self._soon_s, 0.0
             if item is not None:
@@ -109,13 +111,14 @@ class Lane(Generic[T]):
         else:
             future.set_result(result)
 
-    def _tidy(self, quiet_s: float) -> None:
+    def _tidy(self, quiet_s: float) -> bool:
         if self._held is None:
-            return
+            return False
         try:
-            self._upkeep.idle(self._held, quiet_s)
+            return bool(self._upkeep.idle(self._held, quiet_s))
         except Exception as error:  # noqa: BLE001  told, and tried again at the next quiet moment
             self._upkeep.failed("looking after the memory between calls", error)
+            return False
 
     def _end(self) -> None:
         if self._held is None:

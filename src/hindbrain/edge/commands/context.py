@@ -1,0 +1,117 @@
+"""`hindbrain context`: what would be put into a prompt, what was left out and why, and what it costs."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from hindbrain.base.errors import UsageError
+from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.edge.output import DIM, Output
+from hindbrain.edge.when import span_text
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.context.packs.pack import Pack
+    from hindbrain.context.packs.rendering import Form
+
+_FORMS = ("xml", "turn", "markdown", "json")
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="PROMPT", help="what is about to be asked of an agent")
+    parser.add_argument(
+        "--preset",
+        default="",
+        metavar="NAME",
+        help="turn, compact, agent, full, start, or one of your own (setting context.preset)",
+    )
+    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens in all (the preset's)")
+    parser.add_argument(
+        "--form", choices=_FORMS, default="", metavar="FORM", help=f"{', '.join(_FORMS)} (the preset's)"
+    )
+    parser.add_argument(
+        "--keyword", action="store_true", help="by words alone, as a hook answers when no daemon runs"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="say for each excerpt why it is in, and what was left out"
+    )
+    parser.add_argument(
+        "--replay",
+        default="",
+        metavar="FILE",
+        help="show what each turn of a recorded conversation would get: a host's transcript, or JSON lines "
+        "with role and content",
+    )
+    parser.add_argument(
+        "--no-sync", action="store_true", help="fail rather than make the index where there is none"
+    )
+
+
+def run(args: Namespace, out: Output) -> int:
+    prompt = " ".join(args.words)
+    if args.replay and prompt:
+        raise UsageError("a replay takes its prompts from the file; give a prompt or --replay, not both")
+    if not args.replay and not prompt.strip() and args.preset != "start":
+        raise UsageError("the prompt is empty; give what an agent is about to be asked, or --replay FILE")
+    if args.budget < 0:
+        raise UsageError(f"--budget {args.budget} makes no sense; give a number of tokens")
+    with closing(open_app(args, warm=not args.keyword)) as app:
+        if not app.index_path.exists() and not args.no_sync:
+            make_first_index(app, out)
+        if args.replay:
+            from hindbrain.edge.replaying import show_replay
+
+            return show_replay(app, args.replay, out)
+        return _show(app, prompt, args, out)
+
+
+def _show(app: App, prompt: str, args: Namespace, out: Output) -> int:
+    from hindbrain.edge.pack_text import cost_line, cost_of, explain_lines, why_empty
+
+    context = app.context
+    begun = time.perf_counter()
+    pack = context.pack(prompt, preset=args.preset or context.settings.preset, budget=args.budget)
+    text = context.rendered(pack, args.form or None)
+    took_s = time.perf_counter() - begun
+    status = context.status_line()
+    form: Form = args.form or context.preset(pack.preset).form
+    shown = "\n".join(filter(None, (text, status))) if form != "json" else text
+    if out.json:
+        out.data(_data(pack, form, shown, took_s))
+        return 0
+    if shown:
+        out.line(shown)
+    cost = cost_of(pack, shown)
+    if args.explain:
+        if shown:
+            out.line()
+        for line in explain_lines(pack, cost, out):
+            out.line(line)
+    out.stdout.flush()
+    for notice in pack.notices:
+        out.warn(notice)
+    if not text:
+        out.say(why_empty(pack))
+    else:
+        out.say(out.paint_err(f"{cost_line(pack, cost)} · {span_text(took_s)}", DIM))
+    return 0
+
+
+def _data(pack: Pack, form: str, shown: str, took_s: float) -> dict[str, object]:
+    """The shape is a promise: docs/json.md."""
+    from hindbrain.context.packs.rendering import pack_data
+    from hindbrain.edge.pack_text import cost_of, left_out_data
+
+    cost = cost_of(pack, shown)
+    return {
+        "text": shown,
+        "form": form,
+        "tokens": cost.tokens,
+        "text_share": round(cost.share, 4),
+        "pack": pack_data(pack),
+        "left_out": left_out_data(pack.left_out),
+        "took_ms": round(took_s * 1000, 1),
+    }

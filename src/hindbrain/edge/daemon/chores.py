@@ -1,0 +1,45 @@
+"""What the daemon does for a vault while nobody waits, a piece at a time. Each says whether there is more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, WeakSet
+
+from hindbrain.base.errors import IndexFault
+from hindbrain.edge.daemon.verbs import PIECE_S
+from hindbrain.edge.serving.serving import say
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+
+
+class WarmUp:
+    """Makes the answers of a vault quick: asks something, so that all that an answer needs is in memory."""
+
+    def __init__(self) -> None:
+        self._warm: WeakSet[App] = WeakSet()
+
+    def __call__(self, app: App) -> bool:
+        if app not in self._warm:
+            try:
+                app.context.pack("what did we decide about this")
+            except IndexFault:  # not made yet: again at the next quiet moment
+                return False
+            self._warm.add(app)
+        return False
+
+
+class CatchUp:
+    """Keeps what conversations have left; what goes wrong again and again is told once."""
+
+    def __init__(self) -> None:
+        self._told: WeakKeyDictionary[App, frozenset[str]] = WeakKeyDictionary()
+
+    def __call__(self, app: App) -> bool:
+        done = app.context.catch_up(deadline_s=PIECE_S)
+        told = self._told.get(app, frozenset())
+        for problem in done.problems:
+            if problem not in told:
+                say(f"{str(app.root)!r}: {problem}")
+        self._told[app] = frozenset(done.problems)
+        return done.more and bool(done.sessions)  # what does not move is tried again later

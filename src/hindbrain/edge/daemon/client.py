@@ -1,0 +1,198 @@
+"""Asks the daemon. Standard library only: a hook imports this and little else.
+
+No answer is no error: whoever asks then does the job itself. Never waits longer than it is told to, and never
+sends a word to a place that is not known to be the daemon's.
+"""
+
+from __future__ import annotations
+
+import _socket  # `socket` without its comforts, which take longer to import than an answer takes
+import os
+import time
+
+from hindbrain import __version__
+from hindbrain.edge.daemon.address import LOCK_FILE, LOOPBACK, Address, read_address
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without its module
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROTOCOL = 1
+LARGEST = 8_000_000  # bytes of a request or an answer, as one line
+_MARGIN_S = 0.05  # the daemon gives up a little before its caller does
+_SEND_S = 0.2  # for what needs no answer
+
+
+def ask(
+    folder: str | os.PathLike[str], verb: str, vault: str | os.PathLike[str], arguments: Mapping[str, object],
+    *, timeout_s: float, near: str = "",
+) -> dict[str, object] | None:  # fmt: skip
+    """The result of `verb` on a vault, as `verbs.answer` gives it.
+
+    `folder` is the daemon's own (`address.daemon_folder`, or `likely_folder`). `near`: instead of a vault,
+    the folder from which one is looked for, so that the caller needs no settings. None: there is no daemon,
+    it did not answer in time, or it could not do it; the caller does it itself, and learns what is wrong.
+    """
+    reply = request(folder, verb, vault, arguments, timeout_s=timeout_s, near=near)
+    result = reply.get("result") if reply is not None and reply.get("ok") is True else None
+    return result if isinstance(result, dict) else None
+
+
+def request(
+    folder: str | os.PathLike[str], verb: str, vault: str | os.PathLike[str], arguments: Mapping[str, object],
+    *, timeout_s: float, near: str = "",
+) -> dict[str, object] | None:  # fmt: skip
+    """The whole answer, also one that says what failed; None when there is no daemon or no answer in time."""
+    deadline = time.monotonic() + timeout_s
+    address = _running(os.fspath(folder))
+    if address is None:
+        return None
+    line = _line(address, verb, os.fspath(vault), arguments, max(0.0, timeout_s - _MARGIN_S), near)
+    if line is None:
+        return None
+    connection = None
+    try:
+        connection = _connect(address, deadline)
+        _send(connection, line, deadline)
+        return _received(connection, deadline)
+    except (OSError, ValueError):
+        return None
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def tell(
+    folder: str | os.PathLike[str], verb: str, vault: str | os.PathLike[str], arguments: Mapping[str, object],
+    *, near: str = "",
+) -> bool:  # fmt: skip
+    """Ask for something and do not wait for the answer. False when nobody heard it."""
+    address = _running(os.fspath(folder))
+    return address is not None and _tell(address, verb, os.fspath(vault), arguments, near)
+
+
+def _tell(address: Address, verb: str, vault: str, arguments: Mapping[str, object], near: str = "") -> bool:
+    deadline = time.monotonic() + _SEND_S
+    line = _line(address, verb, vault, arguments, 0.0, near)
+    if line is None:
+        return False
+    connection = None
+    try:
+        connection = _connect(address, deadline)
+        _send(connection, line, deadline)
+    except OSError:
+        return False
+    finally:
+        if connection is not None:
+            connection.close()
+    return True
+
+
+def _running(folder: str) -> Address | None:
+    """Where the daemon is that this program may talk to. An older one is asked to make room for the next."""
+    address = read_address(folder)
+    if address is None or (address.kind == LOOPBACK and _nobody_holds(folder)):
+        return None
+    if address.version == __version__:
+        return address
+    if _parts(address.version) < _parts(__version__):
+        _tell(address, "stop", "", {})
+    return None  # another program's: its answers may have another shape
+
+
+def _nobody_holds(folder: str) -> bool:
+    """A port of a daemon that was killed may be anybody's by now, and is told nothing."""
+    from pathlib import Path
+
+    from hindbrain.base.errors import Busy, HindbrainError
+    from hindbrain.vault.lock import FileLock
+
+    try:
+        with FileLock(Path(folder) / LOCK_FILE).held(0):
+            return True
+    except Busy:
+        return False
+    except HindbrainError:
+        return True
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) if part.isdecimal() else -1 for part in version.split(".")]
+
+
+def _line(
+    address: Address,
+    verb: str,
+    vault: str,
+    arguments: Mapping[str, object],
+    patience_s: float,
+    near: str = "",
+) -> bytes | None:
+    """The request as it is sent; None when it is too large or can't be said in JSON.
+
+    The token comes first: nobody is listened to for long without one.
+    """
+    import json
+
+    asked = {
+        "v": PROTOCOL,
+        "token": address.token,
+        "verb": verb,
+        "vault": vault,
+        "near": near,
+        "patience_s": round(patience_s, 3),
+        "arguments": arguments,
+    }
+    try:
+        text = json.dumps(asked, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    line = text.encode("utf-8", "surrogatepass") + b"\n"  # half a character, from a broken file name
+    return line if len(line) <= LARGEST else None
+
+
+def _connect(address: Address, deadline: float) -> _socket.socket:
+    place: str | tuple[str, int] = address.place
+    if address.kind == LOOPBACK:
+        family, place = _socket.AF_INET, ("127.0.0.1", int(address.place))
+    elif hasattr(_socket, "AF_UNIX"):
+        family = _socket.AF_UNIX
+    else:
+        raise OSError("this system has no Unix sockets")
+    connection = _socket.socket(family, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_left(deadline))
+        connection.connect(place)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _send(connection: _socket.socket, line: bytes, deadline: float) -> None:
+    connection.settimeout(_left(deadline))
+    connection.sendall(line)  # the time-out is for all of it
+
+
+def _received(connection: _socket.socket, deadline: float) -> dict[str, object] | None:
+    """One line of JSON; None when it is not one. A daemon that dies meanwhile closes the connection."""
+    import json
+
+    parts: list[bytes] = []
+    size = 0
+    while not (parts and parts[-1].endswith(b"\n")):
+        connection.settimeout(_left(deadline))
+        part = connection.recv(65_536)
+        size += len(part)
+        if not part or size > LARGEST:
+            return None
+        parts.append(part)
+    answer = json.loads(b"".join(parts).decode("utf-8", "surrogatepass"))
+    return answer if isinstance(answer, dict) else None
+
+
+def _left(deadline: float) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s

@@ -1,0 +1,44 @@
+"""Being the daemon: from the lock to the last answer, in this process."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from hindbrain.base.errors import Busy
+from hindbrain.edge.daemon.listening import Listening, leave, listening
+from hindbrain.edge.daemon.server import Daemon
+from hindbrain.edge.daemon.starting import answers, is_free
+from hindbrain.edge.serving.serving import say
+
+_MAKE_ROOM_S = 10.0  # for a daemon that was asked to end
+_LOOK_AGAIN_S = 0.1
+
+
+def run_here(folder: Path, *, idle_minutes: float) -> str:
+    """Be the daemon of this folder until it ends; returns why. Busy when another one answers there."""
+    deadline = time.monotonic() + _MAKE_ROOM_S
+    while True:
+        try:
+            with listening(folder) as here:
+                return _serve(here, idle_minutes)
+        except Busy:
+            # The other one may be ending, being of an older program; or beginning, and not to be found yet.
+            if answers(folder) or time.monotonic() > deadline:
+                raise
+            is_free(folder, _LOOK_AGAIN_S)
+
+
+def _serve(here: Listening, idle_minutes: float) -> str:
+    daemon = Daemon(here, idle_s=60 * idle_minutes)
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda number, _: daemon.stop(f"signal {number}"))
+    say(f"listening at {here.address.place} ({here.address.kind}), process {here.address.pid}")
+    try:
+        why = daemon.run()
+    finally:
+        leave(here)  # first: whoever asks from now on is not kept waiting
+        daemon.close()
+    say(f"ended: {why}")
+    return why

@@ -1,0 +1,220 @@
+"""What can be asked of an opened vault, by the daemon's callers and by a hook that does the job itself.
+
+One table: a verb, its arguments, and the method of `App` that answers. Arguments are checked here, once;
+results are plain values that go into JSON as they are. Knows neither sockets nor hosts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+
+from hindbrain.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.context.messages import Message
+    from hindbrain.context.turn import SessionKey, Turn
+
+Arguments: TypeAlias = Mapping[str, Any]  # checked: only declared names, values of the declared kind
+Result: TypeAlias = dict[str, object]
+
+PIECE_S = 0.5  # of catching up, before it is looked whether the process is to end
+_MOST_HITS = 100
+
+
+class Verb(NamedTuple):
+    """What it takes (name to kind; those in `needs` must be there) and what it does."""
+
+    needs: Mapping[str, str]
+    may: Mapping[str, str]
+    do: Callable[[App, Arguments], Result]
+
+
+def answer(app: App, verb: str, arguments: Mapping[str, object]) -> Result:
+    """Do one verb. UsageError names what is unknown, missing, or not what it must be."""
+    return known_verb(verb).do(app, checked(verb, arguments))
+
+
+def known_verb(verb: str) -> Verb:
+    known = VERBS.get(verb)
+    if known is None:
+        raise UsageError(f"there is no verb {verb!r}; the verbs are: {', '.join(VERBS)}")
+    return known
+
+
+def _start(app: App, given: Arguments) -> Result:
+    return _turn_data(app.context.start(_session(given), source=given.get("source", "startup")))
+
+
+def _turn(app: App, given: Arguments) -> Result:
+    recent = tuple(_message(item) for item in given.get("recent", ()))
+    transcript = _path(given.get("transcript", ""))
+    turn = app.context.turn(
+        _session(given), given["prompt"], recent=recent, transcript=transcript, tool=given.get("tool", "")
+    )
+    return _turn_data(turn)
+
+
+def _failure(app: App, given: Arguments) -> Result:
+    turn = app.context.failure(
+        _session(given), tool=given.get("tool", ""), command=given.get("command", ""), error=given["error"]
+    )
+    return _turn_data(turn)
+
+
+def _guard(app: App, given: Arguments) -> Result:
+    guarded = app.context.guard(
+        tool=given["tool"], arguments=given.get("arguments", {}), cwd=given.get("cwd", "")
+    )
+    return dict(guarded._asdict())
+
+
+def _pack(app: App, given: Arguments) -> Result:
+    pack = app.context.pack(
+        given["query"],
+        preset=given.get("preset", "turn"),
+        budget=int(given.get("budget", 0)),
+        exclude=frozenset(given.get("exclude", ())),
+    )
+    return {
+        "text": app.context.rendered(pack),
+        "preset": pack.preset,
+        "query": pack.query,
+        "budget": pack.budget,
+        "tokens": sum(slot.tokens for slot in pack.slots),
+        "confidence": pack.confidence,
+        "abstained": pack.abstained,
+        "notices": list(pack.notices),
+        "excerpts": [{"slot": slot.name, **one._asdict()} for slot in pack.slots for one in slot.excerpts],
+    }
+
+
+def _search(app: App, given: Arguments) -> Result:
+    from hindbrain.edge.hit_data import result_data
+    from hindbrain.search.query import SearchQuery
+
+    k = int(given.get("k", app.config.number("search.k")))
+    if not 1 <= k <= _MOST_HITS:
+        raise UsageError(f"search: 'k' is {k}; it must be from 1 to {_MOST_HITS}")
+    began = time.perf_counter()
+    query = SearchQuery(given["query"], k=k, mode="hybrid" if app.warm else "keyword")
+    result = app.search(query)
+    return result_data(query, result, now=app.clock.now(), took_ms=1e3 * (time.perf_counter() - began))
+
+
+def _settle(app: App, given: Arguments) -> Result:
+    """Catch up with what conversations left, for about that long."""
+    done = app.context.catch_up(deadline_s=float(given.get("deadline_s", PIECE_S)))
+    return dict(done._asdict())
+
+
+def _keep(app: App, given: Arguments) -> Result:
+    """One event of a host, durable when this answers; what it means is looked at later."""
+    from hindbrain.context.capture.spool import append_event
+
+    append_event(app.state, given["event"])
+    return {}
+
+
+def _status(app: App, _: Arguments) -> Result:
+    return {"text": app.context.status_line(), "vault": str(app.root), "index": app.index_path.exists()}
+
+
+def _ping(app: App, _: Arguments) -> Result:
+    return {"vault": str(app.root)}
+
+
+_SESSION = {"host": "text", "session": "text"}
+VERBS: Mapping[str, Verb] = {
+    "start": Verb(_SESSION, {"keeps": "flag", "source": "text"}, _start),
+    "turn": Verb(
+        {**_SESSION, "prompt": "text"},
+        {"keeps": "flag", "recent": "messages", "transcript": "text", "tool": "text"},
+        _turn,
+    ),
+    "failure": Verb(
+        {**_SESSION, "error": "text"}, {"keeps": "flag", "tool": "text", "command": "text"}, _failure
+    ),
+    "guard": Verb(
+        {"tool": "text"}, {**_SESSION, "keeps": "flag", "arguments": "object", "cwd": "text"}, _guard
+    ),
+    "pack": Verb({"query": "text"}, {"preset": "text", "budget": "number", "exclude": "texts"}, _pack),
+    "search": Verb({"query": "text"}, {"k": "number"}, _search),
+    "keep": Verb({"event": "object"}, {}, _keep),
+    "settle": Verb({}, {"deadline_s": "number"}, _settle),
+    "status": Verb({}, {}, _status),
+    "ping": Verb({}, {}, _ping),
+}
+
+_KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "text": ("a text", lambda value: isinstance(value, str)),
+    "number": (
+        "a number that is not negative",
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9,
+    ),
+    "flag": ("true or false", lambda value: isinstance(value, bool)),
+    "object": ("an object", lambda value: isinstance(value, dict)),
+    "texts": (
+        "a list of texts",
+        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    ),
+    "messages": (
+        "a list of messages",
+        lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    ),
+}
+
+
+def checked(verb: str, given: Mapping[str, object]) -> Arguments:
+    """The arguments, as the verb declares them. Raises UsageError."""
+    known = known_verb(verb)
+    kinds = {**known.needs, **known.may}
+    if unknown := sorted(set(given) - set(kinds)):
+        takes = ", ".join(kinds) or "none"
+        raise UsageError(f"{verb} has no argument {unknown[0]!r}; it takes: {takes}")
+    for name, value in given.items():
+        kind, fits = _KINDS[kinds[name]]
+        if not fits(value):
+            raise UsageError(f"{verb}: {name!r} must be {kind}, not {type(value).__name__}")
+    if missing := [name for name in known.needs if name not in given]:
+        raise UsageError(f"{verb} needs {' and '.join(map(repr, missing))}")
+    return given
+
+
+def _session(given: Arguments) -> SessionKey:
+    from hindbrain.context.turn import SessionKey
+
+    return SessionKey(given["host"], given["session"], given.get("keeps", True))
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text and "\0" not in text else None
+
+
+def _message(item: Mapping[str, Any]) -> Message:
+    """One message of a conversation, as its fields are named in `Message`."""
+    from hindbrain.context.messages import Message, Role
+
+    defaults = Message("user", "")._asdict()
+    if unknown := sorted(set(item) - set(defaults)):
+        raise UsageError(f"a message has no field {unknown[0]!r}; it has: {', '.join(defaults)}")
+    for name, value in item.items():
+        wanted = type(defaults[name])
+        if not (isinstance(value, wanted) or (wanted is float and type(value) is int)):
+            raise UsageError(f"a message's {name!r} must be {wanted.__name__}, not {type(value).__name__}")
+    if item.get("role") not in get_args(Role):
+        raise UsageError(f"a message's role must be one of {', '.join(get_args(Role))}")
+    return Message(**{**defaults, **item})
+
+
+def _turn_data(turn: Turn) -> Result:
+    return {
+        "text": turn.text,
+        "shift": turn.shift,
+        "released": turn.released,
+        "notices": list(turn.notices),
+        "tokens": sum(slot.tokens for slot in turn.pack.slots) if turn.pack is not None else 0,
+    }

@@ -1,0 +1,1 @@
+"""Agent hosts call us at events of a conversation; one small program answers them all."""

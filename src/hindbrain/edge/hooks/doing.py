@@ -1,0 +1,229 @@
+"""What is done at an event: the daemon is asked, or it is done here by keywords; a failure becomes a notice.
+
+Owns the order and what is said of it in the log. What a verb does is `edge.daemon.verbs`' business.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from hindbrain.base.errors import HindbrainError
+from hindbrain.edge.hooks.answers import Answer
+from hindbrain.edge.hooks.hosts import GUARD, KEEP, START, Event, Host
+from hindbrain.edge.hooks.journal import Call, not_told_yet, write_down
+from hindbrain.edge.hooks.payloads import Malformed, Request, parse, understand
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hindbrain.base.config import Config
+
+_FOR_DAEMON = 0.4  # of the time; the rest is for doing it here when the daemon hangs
+
+
+class Doing:
+    """One event. `note` says for the log what went wrong; "" when nothing did."""
+
+    def __init__(self, host: Host, event: Event, began: float) -> None:
+        self.host = host
+        self.event = event
+        self.began = began
+        self.request = Request("", "", "", {})
+        self.note = ""
+        self.by = ""
+        self.config: Config | None = None
+        self.root: Path | None = None
+        self._state = ""  # where the daemon that answered has its folder
+
+    def answer(self, read: Callable[[], bytes]) -> Answer:
+        """Never raises."""
+        try:
+            self.request = understand(self.host, self.event, parse(read()))
+            return self._answer() if self.request.verb else Answer()
+        except HindbrainError as error:
+            return self._failed(error.code, f"Hindbrain could not help: {error}")
+        except Malformed as error:
+            return self._failed("malformed", f"Hindbrain could not read this event: {error}")
+        except OSError as error:
+            return self._failed("disk", f"Hindbrain could not help: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001  the outermost handler
+            return self._failed("internal", f"Hindbrain could not help ({type(error).__name__}: {error})")
+
+    def _answer(self) -> Answer:
+        if self.event.verb == GUARD:
+            self._find_vault()
+            return self._guard()
+        result = None if self.event.verb == START else self._asked_quickly()
+        if result is None:
+            self._find_vault()
+            if self.event.verb == KEEP:
+                return self._keep()
+            result = self._asked_daemon()
+        if result is None:
+            result = self._done_here()
+        notices = [str(notice) for notice in _listed(result.get("notices"))]
+        told = not_told_yet(self.state, self._session_name, [f"Hindbrain: {one}" for one in notices])
+        return Answer(text=str(result.get("text") or ""), told=told)
+
+    def _asked_quickly(self) -> dict[str, object] | None:
+        """The daemon finds the vault and keeps the event: this process then needs no settings."""
+        from hindbrain.edge.daemon.address import likely_folder
+        from hindbrain.edge.daemon.client import ask
+
+        folder = likely_folder(os.environ)
+        if not folder:
+            return None
+        verb, given = self.event.verb, self.request.arguments
+        arguments = {"event": given} if verb == KEEP else given
+        left_s = self.event.deadline_s - (time.monotonic() - self.began)
+        result = ask(folder, verb, "", arguments, near=self._cwd, timeout_s=left_s * _FOR_DAEMON)
+        if result is not None:
+            self.by, self._state = "daemon", os.path.dirname(folder)  # noqa: PTH120
+        return result
+
+    @property
+    def _cwd(self) -> str:
+        return self.request.cwd or os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
+
+    def _find_vault(self) -> None:
+        from pathlib import Path
+
+        from hindbrain.base.config import load_config
+        from hindbrain.edge.which_vault import vault_for
+
+        try:
+            self.config = load_config()
+            self.root = vault_for(self.config, Path(self._cwd))
+        except HindbrainError:
+            if self.event.verb != GUARD:  # what it guards against needs neither settings nor a vault
+                raise
+
+    @property
+    def state(self) -> str | Path:
+        """The state folder; the system's usual place when the settings can't be read."""
+        if self._state:
+            return self._state
+        from pathlib import Path
+
+        from hindbrain.base.config import Config, state_folder
+
+        found = self.config or Config(
+            {"state.folder": os.environ.get("HINDBRAIN_STATE_FOLDER", "")}, {}, Path(), {}
+        )
+        return state_folder(found).absolute()
+
+    def _guard(self) -> Answer:
+        from hindbrain.context.guard import guard_call
+
+        given = self.request.arguments
+        arguments = given["arguments"]
+        assert isinstance(arguments, dict)
+        guarded = guard_call(
+            self.root, None, tool=str(given["tool"]), arguments=arguments, cwd=self.request.cwd
+        )
+        return Answer(ask=guarded.reason)
+
+    def _keep(self) -> Answer:
+        from hindbrain.context.capture.spool import append_event
+        from hindbrain.edge.daemon.address import daemon_folder
+        from hindbrain.edge.daemon.client import tell
+
+        append_event(self._app_state(), self.request.arguments)
+        assert self.root is not None
+        tell(daemon_folder(self.state), "settle", self.root, {})
+        return Answer()
+
+    def _app_state(self) -> Path:
+        from hindbrain.app import build_app
+
+        assert self.config is not None and self.root is not None
+        return build_app(self.config, self.root, warm=False).state
+
+    def _asked_daemon(self) -> dict[str, object] | None:
+        from hindbrain.edge.daemon.address import daemon_folder
+        from hindbrain.edge.daemon.client import ask
+
+        assert self.root is not None
+        left_s = self.event.deadline_s - (time.monotonic() - self.began)
+        folder = daemon_folder(self.state)
+        result = ask(
+            folder, self.event.verb, self.root, self.request.arguments, timeout_s=left_s * _FOR_DAEMON
+        )
+        self.by = "daemon" if result is not None else ""
+        return result
+
+    def _done_here(self) -> dict[str, object]:
+        from contextlib import closing
+
+        from hindbrain.app import build_app
+        from hindbrain.edge.daemon.verbs import answer
+
+        # A pool of threads takes longer to start than one call has work for it.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        assert self.config is not None and self.root is not None
+        self.by = "self"
+        with closing(build_app(self.config, self.root, warm=False)) as app:
+            return answer(app, self.event.verb, self.request.arguments)
+
+    @property
+    def _session_name(self) -> str:
+        return f"{self.host.name} {self.request.session}"
+
+    def _failed(self, code: str, message: str) -> Answer:
+        self.note = f"{code}: {message}"
+        return Answer(told=self._told(message))
+
+    def _told(self, message: str) -> str:
+        try:
+            return not_told_yet(self.state, self._session_name, [f"{message} See: hindbrain hook status"])
+        except (HindbrainError, OSError, RuntimeError):  # no home, no settings
+            return message
+
+    def late(self) -> str:
+        """The time is up: note it, and say what the person is told. For the watching thread."""
+        self.note = "late: no answer in time"
+        self._write_down("late", Answer())
+        return self._told("Hindbrain took too long and was left out.")
+
+    def finish(self, answer: Answer) -> None:
+        """After the answer: the log, and at a session's beginning what shall run from now on."""
+        self._keep_beginning()
+        outcome = "failed" if self.note else "asked" if answer.ask else "ok" if answer.text else "nothing"
+        if self.event.verb == KEEP and not self.note and self.request.verb:
+            outcome = "kept"
+        self._write_down(outcome, answer)
+        if self.event.verb == START and self.config is not None and self.root is not None:
+            from hindbrain.edge.hooks.background import begin_session
+
+            begin_session(self.config, self.root, running=self.by == "daemon")
+
+    def _keep_beginning(self) -> None:
+        """So that a session that is killed in its first turn is found again."""
+        if self.request.began is None or self.root is None:
+            return
+        from hindbrain.context.capture.spool import append_event
+
+        try:
+            append_event(self._app_state(), self.request.began)
+        except (OSError, HindbrainError) as error:
+            self.note = self.note or f"disk: the session's beginning was not noted: {error}"
+
+    def _write_down(self, outcome: str, answer: Answer) -> None:
+        took_ms = round(1e3 * (time.monotonic() - self.began))
+        try:
+            write_down(
+                self.state,
+                Call(
+                    self.host.name, self.event.name, self.request.session, outcome, self.by, took_ms,
+                    len(answer.text), self.note[:300],
+                ),
+            )  # fmt: skip
+        except (HindbrainError, RuntimeError):
+            return
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

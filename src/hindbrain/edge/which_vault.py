@@ -1,0 +1,36 @@
+"""Which vault a conversation belongs to: the one around its folder, else the one in the settings.
+
+A folder that merely looks like a vault is not taken at its word: hooks run in whatever an agent works on, and
+a repository that was cloned with an `.obsidian` folder must neither speak as its user's memory nor be given
+any.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hindbrain.app import build_app, locate_vault
+from hindbrain.base.config import Config
+from hindbrain.base.errors import NotFound
+
+
+def vault_for(config: Config, cwd: Path) -> Path:
+    """Raises NotFound when there is none that may be used."""
+    found = locate_vault(config, cwd)
+    named = config.text("vault.path")
+    configured = Path(named).expanduser().absolute() if named else None
+    if not _is_same(found, configured) and not build_app(config, found, warm=False).state.is_dir():
+        if configured is None:
+            raise NotFound(
+                f"{str(found)!r} looks like a vault and was never opened by you; run hindbrain sync in it "
+                "once, or set yours: hindbrain config vault.path PATH"
+            )
+        found = configured
+    if not found.is_dir():
+        raise NotFound(f"no vault at {str(found)!r}; check the path, and that its disk is mounted")
+    return found
+
+
+def _is_same(found: Path, configured: Path | None) -> bool:
+    return configured is not None and os.path.realpath(found) == os.path.realpath(configured)
