@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    abstention,
     cold,
     conflicts,
+    drift,
+    flush_rules,
+    hook_latency,
     latency,
     locomo,
     longmemeval,
     mcp_server,
     memory,
+    packs,
+    prompts,
     scifact,
     sync,
     tool_tokens,
@@ -39,8 +45,8 @@ from benchmarks.summary import markdown, put_into
 ALL = tuple(
     module.BENCHMARK
     for module in (
-        locomo, longmemeval, scifact, wikilinks, conflicts, latency, sync, cold, memory, mcp_server,
-        tool_tokens,
+        locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, drift, flush_rules, latency,
+        prompts, sync, cold, memory, mcp_server, hook_latency, tool_tokens,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -30,6 +30,25 @@ GOALS = (
     Goal("wikilinks", "recall@10", "Hidden wikilinks, recall@10, %", "above both"),
     Goal("conflicts", "merge.p", "Memories merged, precision, %", "≥ 98"),
     Goal("conflicts", "supersede.p", "Memories superseded, precision, %", "≥ 95"),
+    Goal("abstention", "hybrid.small talk.empty@0.3", "Empty packs: small talk, %", ""),
+    Goal("abstention", "hybrid.elsewhere.empty@0.3", "... questions about other things, %", ""),
+    Goal("abstention", "hybrid.lost@0.3", "... evidence that is lost by that, %", ""),
+    Goal("drift", "words and vectors.check.f1", "Change of topic, LoCoMo, F1, %", ""),
+    Goal("drift", "words and vectors.longmemeval.f1", "... LongMemEval, F1, %", ""),
+    Goal("drift", "ledger.host keeps.repeated passages", "Passages injected twice in a conversation", "0"),
+    Goal("flush_rules", "stored.precision", "Kept of a conversation by rules, precision, %", "≥ 95"),
+    Goal("prompts", "assembly.p50_ms", "Pack assembly, 100k notes, p50, ms", "< 10"),
+    Goal("prompts", "pack.p50_ms", "... with its search, p50, ms", ""),
+    Goal("prompts", "refused.p95_ms", "Prompt with a dead embedding service, 100k notes, p95, ms", "≤ 150"),
+    Goal("prompts", "hanging.p95_ms", "... with one that never answers, p95, ms", "≤ 150"),
+    Goal(
+        "hook_latency", "prompt, daemon.p50_ms", "`UserPromptSubmit` with the daemon, md_mdn, p50, ms", "≤ 60"
+    ),
+    Goal("hook_latency", "prompt, daemon.p95_ms", "... p95, ms", ""),
+    Goal("hook_latency", "prompt, no daemon.p50_ms", "... without it, p50, ms", "≤ 400"),
+    Goal("hook_latency", "prompt, no daemon.p95_ms", "... p95, ms", ""),
+    Goal("hook_latency", "stop, no daemon.p50_ms", "`Stop`, p50, ms", ""),
+    Goal("hook_latency", "python, daemon.p50_ms", "`python -c pass`, same run, p50, ms", ""),
     Goal("latency", "10000.hybrid.p50_ms", "Warm search, 10k passages, p50, ms", ""),
     Goal("latency", "10000.hybrid.ratio", "... times the bare FTS5 query", "≤ 3"),
     Goal("latency", "100000.hybrid.p50_ms", "Warm search, 100k passages, p50, ms", "< 25"),
@@ -64,8 +83,34 @@ GOALS = (
 )
 
 
+_BUDGETS = {
+    "turn": "the `turn` pack (4,000 characters)",
+    "2000": "2,000 tokens",
+    "4000": "4,000 tokens",
+    "8000": "8,000 tokens",
+}
+_AGAINST = ("passages", "chunks", "static")
+
+
+def evidence_table(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What of the evidence is inside a prompt, beside the usual ways of filling it."""
+    result = results.get("packs", {})
+    if not result.get("metrics"):
+        return []
+    lines = [
+        "| LongMemEval: all evidence inside the prompt, % | Hindbrain | its passages, cut | chunks, cut |"
+        " a static file |",
+        "|---|---|---|---|---|",
+    ]
+    for budget, label in _BUDGETS.items():
+        rows = [result["metrics"], *(result["baselines"].get(row, {}) for row in _AGAINST)]
+        shown = [_plain(row.get(f"{budget}.all")) for row in rows]
+        lines.append(f"| {label} | **{shown[0]}** | {' | '.join(shown[1:])} |")
+    return [*lines, ""]
+
+
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table, and the machine below it."""
+    """The tables, and the machine below them."""
     lines = ["| | Hindbrain | BM25 only | vectors only | RRF | goal |", "|---|---|---|---|---|---|"]
     machine: Mapping[str, Any] = {}
     for goal in GOALS:
@@ -77,7 +122,7 @@ def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
         shown = [f"**{_plain(result['metrics'][goal.metric])}**", *map(_plain, others), goal.goal]
         lines.append(f"| {goal.label} | {' | '.join(shown)} |")
     about = ", ".join(f"{name} {value}" for name, value in machine.items())
-    return "\n".join([*lines, "", f"`python -m benchmarks` on {about}."])
+    return "\n".join([*lines, "", *evidence_table(results), f"`python -m benchmarks` on {about}."])
 
 
 def put_into(path: Path, text: str) -> bool:

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import (
+    abstention,
     cold,
     conflicts,
     durable,
@@ -21,7 +22,9 @@ from benchmarks import (
     longmemeval,
     memory,
     metrics,
+    packs,
     plots,
+    prompts,
     scifact,
     summary,
     sync,
@@ -340,6 +343,34 @@ def test_conflicts_are_judged_beside_the_bare_cosine(data: Path, tmp_path: Path)
     result = run(conflicts.BENCHMARK, data, tmp_path)
     assert {"merge.p", "supersede.p"} <= set(result["metrics"])
     assert "merge.p" in result["baselines"]["dense"]
+
+
+def test_packs_count_a_question_when_all_of_its_evidence_is_inside(data: Path, tmp_path: Path):
+    marked = json.loads(json.dumps(LONGMEMEVAL))
+    for turns in marked["pool"].values():
+        turns[0]["has_answer"] = True
+    (data / "longmemeval_tiny.json").write_text(json.dumps(marked), encoding="utf-8")
+    outcome = packs.run(frame.Options(data, keep=tmp_path))
+    assert outcome.metrics["turn.all"] == 100
+    assert outcome.baselines["static"]["8000.all"] == 100
+    assert set(outcome.baselines) == set(packs.ROWS[1:])
+
+
+def test_abstention_prints_a_curve_that_only_rises(data: Path, tmp_path: Path):
+    figures = abstention.run(frame.Options(data, keep=tmp_path)).metrics
+    empty = [figures[f"hybrid.small talk.empty@{level:g}"] for level in abstention.LEVELS]
+    assert empty == sorted(empty)
+    assert "keyword.lost@0.3" in figures
+
+
+def test_prompts_are_answered_with_services_that_are_dead(data: Path, tmp_path: Path):
+    figures = prompts.run(frame.Options(data, keep=tmp_path, sizes=(24,), limit=3)).metrics
+    assert all(figures[f"{row}.p50_ms"] > 0 for row in prompts.ROWS)
+
+
+def test_the_evidence_table_shows_the_usual_ways_beside_ours():
+    result = {"metrics": {"turn.all": 80.0}, "baselines": {"static": {"turn.all": 3.0}}, "machine": {}}
+    assert "| **80.0** |  |  | 3.0 |" in "\n".join(summary.evidence_table({"packs": result}))
 
 
 def test_every_goal_is_of_a_benchmark_that_runs():
