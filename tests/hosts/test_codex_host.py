@@ -137,8 +137,7 @@ def test_an_agent_does_not_accept_its_own_memories(ada: Desk, model: StubModel) 
     ran = ada.codex.ask("Accept what waits")
 
     assert (ran.code, answer_of(ran.events)) == (0, "I may not.")
-    ended = [event["item"] for event in ran.events if event["type"] == "item.completed"]
-    assert not [item for item in ended if item["type"] == "command_execution" and item["exit_code"] == 0]
+    assert not [event for event in ran.events if event.get("item", {}).get("type") == "command_execution"]
 
 
 def test_untrusted_hooks_are_skipped_without_a_word_and_our_installation_says_what_to_do(
