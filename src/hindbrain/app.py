@@ -406,7 +406,7 @@ class App:
         from hindbrain.index.standing import IndexStanding
 
         try:
-            notes = self.store.sizes()[1]
+            notes = self.store.note_count()
             embedder = str(self.store.meta("embedder") or "")
             return IndexStanding("ready", notes, float(self.store.meta("synced_at") or 0.0), embedder)
         except IndexFault as error:

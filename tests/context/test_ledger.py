@@ -267,9 +267,13 @@ def test_old_sessions_go_and_the_rest_stays(folder: Path, opened: Opened) -> Non
         os.utime(path, (clock.now() - (KEPT_DAYS + 1) * 86_400,) * 2)
     (folder / "cursor.json").write_text("{}")
     os.utime(folder / "cursor.json", (0, 0))
-    ledger = PageLedger(folder, KEEPS, clock)
-    ledger.note_prompt("x")
-    assert sorted(path.name for path in folder.iterdir()) == sorted(["cursor.json", ledger_name(*KEEPS[:2])])
+    PageLedger(folder, KEEPS._replace(id="same day"), clock).note_prompt("x")
+    assert len(list(folder.glob("*.ledger.jsonl"))) == 4  # once a day is enough
+    clock.advance(86_400)
+    PageLedger(folder, KEEPS, clock).note_prompt("x")
+    kept = {path.name for path in folder.iterdir()}
+    names = {ledger_name(host, id_) for host, id_, _ in (KEEPS, KEEPS._replace(id="same day"))}
+    assert kept == {"cursor.json", "pruned", *names}
 
 
 def test_beyond_the_most_sessions_the_oldest_go(folder: Path) -> None:

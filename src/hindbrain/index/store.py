@@ -116,6 +116,9 @@ class IndexStore:
         row = self._one("SELECT coalesce(sum(passages), 0), count(*) FROM note")
         return int(row[0]), int(row[1])
 
+    def note_count(self) -> int:
+        return int(self._one("SELECT count(*) FROM note")[0])
+
     def vector_count(self) -> int:
         return int(self.meta("vectors") or 0)
 

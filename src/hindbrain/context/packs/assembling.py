@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.context.packs.attribution import attribution, by_note
 from hindbrain.context.packs.card import Read, core_card, open_tasks, what_happened
 from hindbrain.context.packs.pack import FilledSlot, LeftOut, Pack
-from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose
+from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset
 from hindbrain.context.packs.rendering import render
 from hindbrain.context.packs.worth import worth_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
 
 _HITS, _MOST_HITS = 40, 1_000
-_TOKENS_A_HIT = 10  # of budget: passages are short, and many are left out
+_TOKENS_A_HIT = 16  # of budget: passages are short, and many are left out
 _SHOWN_QUERY = 80  # characters of it in a block's tag
 _ATTRIBUTION = 12  # tokens of the line that says where something comes from
 _FENCE = 45  # tokens of a block's own tags and first line
@@ -188,7 +188,7 @@ class _Assembly:
         if best < self._wanted.preset.least_confidence:
             self._abstained = self._abstained or name == "relevant"
             return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10])), 0.0
-        outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits))
+        outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits if is_enough(hit)))
         limits = self._limits(allowed, notes=1 if name == "template" else self._wanted.preset.notes)
         chosen = choose(intent.query, hits, outlines, limits, self._shown, slot=name)
         return chosen, best if name == "template" and chosen.excerpts else 0.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -84,6 +83,11 @@ def choose(
     return _Packing(prompt, hits, outlines, limits, shown, slot).packed()
 
 
+def is_enough(hit: Hit) -> bool:
+    """Is it near enough to the best hit to be worth its tokens?"""
+    return hit.score >= _LEAST_SCORE
+
+
 class _Note:
     """One note on its way into the pack."""
 
@@ -92,20 +96,28 @@ class _Note:
         self.at = {passage.passage: i for i, passage in enumerate(outline.passages)}
         self.speakers = speakers([passage.text for passage in outline.passages])
         self.taken: dict[int, float] = {}  # passage to its weighted score; 0 for what came along
-        self.attribution = attribution(
-            Quoted((Excerpt(outline.path, outline.title, "", outline.date, first_line=1, last_line=1),))
-        )
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """What is shown of each passage: neither pictures, which a prompt can't show, nor blank lines."""
-        return [
-            _BLANK_LINES.sub("\n", _PICTURES.sub("", spoken(one.text))).strip("\n")
-            for one in self.outline.passages
-        ]
+        self._texts: dict[int, str] = {}
+        self._attribution = ""
 
     def text(self, i: int) -> str:
-        return self.texts[i]
+        """What is shown of a passage: neither pictures, which a prompt can't show, nor blank lines."""
+        text = self._texts.get(i)
+        if text is None:
+            text = spoken(self.outline.passages[i].text)
+            if "![" in text:
+                text = _PICTURES.sub("", text)
+            text = self._texts[i] = _BLANK_LINES.sub("\n", text).strip("\n")
+        return text
+
+    def attribution(self, i: int) -> str:
+        """The line that says where it comes from, as it would be with this passage alone."""
+        if not self._attribution:
+            one, passage = self.outline, self.outline.passages[i]
+            shown = Excerpt(
+                one.path, one.title, "", one.date, passage.heading, passage.first_line, source=one.source
+            )
+            self._attribution = attribution(Quoted((shown,)))
+        return self._attribution
 
     def whole(self, i: int) -> list[int]:
         """The passages that share lines with this one: a paragraph that was cut, a table, a long item."""
@@ -148,11 +160,14 @@ class _Packing:
         self._slot = slot
         self._left_out: list[LeftOut] = []
         self._notes = {path: _Note(outline) for path, outline in outlines.items()}
+        for hit in hits:
+            if not is_enough(hit):
+                self._leave(hit, "unlikely")
         self._spent = 0
         self._hits: dict[tuple[str, int], Hit] = {}
         asked = Asked(prompt)
         self._ordered = sorted(
-            ((self._weighted(hit, asked), hit) for hit in hits),
+            ((self._weighted(hit, asked), hit) for hit in hits if is_enough(hit)),
             key=lambda item: (-item[0], item[1].path, item[1].first_line),
         )
 
@@ -165,8 +180,7 @@ class _Packing:
         top = self._ordered[0][0] if self._ordered else 1.0
         misses = 0
         for score, hit in self._ordered:
-            enough = hit.score >= _LEAST_SCORE
-            reason = self._take(hit, score, strong=score >= _STRONG * top) if enough else "unlikely"
+            reason = self._take(hit, score, strong=score >= _STRONG * top)
             misses = misses + 1 if reason == "budget" else 0
             if reason:
                 self._leave(hit, reason)
@@ -232,7 +246,7 @@ class _Packing:
 
     def _cost(self, note: _Note, wanted: Sequence[int]) -> int:
         limits = self._limits
-        cost = 0 if note.taken else limits.cost(note.attribution) + limits.per_line
+        cost = 0 if note.taken else limits.cost(note.attribution(wanted[0])) + limits.per_line
         for j in wanted:
             if text := note.text(j):
                 cost += limits.cost(text) + limits.per_line * (text.count("\n") + 1)

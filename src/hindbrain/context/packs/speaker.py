@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 _LABEL = re.compile(r"\s{0,3}(?:[-*+] )?\*\*([^*\n:]{1,40}):\*\*|\s{0,3}(?:[-*+] )?\*\*([^*\n:]{1,40})\*\*:")
+_LABEL_BY = 50  # characters, after which no label begins
 _USER = frozenset(("user", "human", "me", "i"))
 _AGENT = frozenset(("assistant", "ai", "agent", "bot", "model"))
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|us)\b", re.IGNORECASE)
@@ -29,7 +30,7 @@ def speakers(texts: Sequence[str]) -> list[str]:
     """Who says each passage of a note, in lower case; "" where nobody does. A turn lasts until the next."""
     who, found = "", []
     for text in texts:
-        label = _LABEL.match(text)
+        label = _LABEL.match(text) if "**" in text[:_LABEL_BY] else None
         if label:
             who = (label[1] or label[2]).strip().lower()
         elif text.lstrip().startswith("#"):

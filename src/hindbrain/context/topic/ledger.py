@@ -19,7 +19,7 @@ from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.errors import HindbrainError
 from hindbrain.context.messages import Message
 from hindbrain.context.packs.pack import Pack
-from hindbrain.context.topic.ledger_file import MOST_BYTES, Event, LedgerFile, ledger_name, prune
+from hindbrain.context.topic.ledger_file import MOST_BYTES, Event, LedgerFile, ledger_name, prune_when_due
 from hindbrain.context.topic.pages import (
     LedgerStatus,
     Page,
@@ -181,7 +181,7 @@ class PageLedger:
             return
         self._read()
         if is_first:
-            prune(self._file.path.parent, self._clock.now(), keep=self._file.path.name)
+            prune_when_due(self._file.path.parent, self._clock.now(), keep=self._file.path.name)
         elif self._file.size > self._most_bytes or self._heard > _MOST_PROMPTS:
             self._summarise()
 

@@ -28,6 +28,7 @@ MOST_BYTES = 256_000  # then a summary takes the file's place
 KEPT_DAYS = 30
 MOST_SESSIONS = 500
 _DAY_S = 86_400.0
+_PRUNED = "pruned"  # an empty file: when old ledgers were last looked for
 _LOCK = "ledgers.lock"  # for the summaries of all sessions: they are rare
 _HEAD_BYTES = 40
 _TRIES = 20  # to append to a file that keeps its name
@@ -110,6 +111,20 @@ class LedgerFile:
             return False
         finally:
             os.close(fd)
+
+
+def prune_when_due(folder: Path, now: float, *, keep: str) -> None:
+    """Once a day is enough: who looks at every ledger lets a prompt wait."""
+    mark = folder / _PRUNED
+    try:
+        if 0 <= now - mark.stat().st_mtime < _DAY_S:
+            return
+    except OSError:
+        pass
+    with contextlib.suppress(OSError):
+        mark.touch(mode=0o600)
+        os.utime(mark, (now, now))
+        prune(folder, now, keep=keep)
 
 
 def prune(folder: Path, now: float, *, keep: str = "") -> int:
