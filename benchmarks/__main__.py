@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -56,6 +57,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add_arguments(parser)
     parser.add_argument("--only", default="", metavar="NAMES", help="run only these, separated by commas")
+    parser.add_argument(
+        "--reuse", action="store_true", help="take the others from what an earlier run has written to --out"
+    )
     parser.add_argument("--out", default="bench-out", metavar="DIR", help="where to write")
     arguments = parser.parse_args()
     options, out = options_of(arguments), Path(arguments.out)
@@ -65,6 +69,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hindbrain-bench-") as temporary:
         options = replace(options, keep=options.keep or Path(temporary))
         results = [(benchmark, _performed(benchmark, options, out)) for benchmark in chosen]
+    if arguments.reuse:
+        results = [*_written(out, chosen), *results]
+        results.sort(key=lambda result: ALL.index(result[0]))
+        chosen = [benchmark for benchmark, _ in results]
     skipped = [benchmark.name for benchmark, result in results if result.get("skipped")]
     drawn = [(benchmark, result) for benchmark, result in results if not result.get("skipped")]
     summary = markdown({benchmark.name: result for benchmark, result in drawn})
@@ -78,6 +86,16 @@ def main() -> int:
         save(_DOCS / "img" / "benchmarks.png", drawn, note=_about())
         put_into(_DOCS / "benchmarks.md", summary)
     return 0
+
+
+def _written(out: Path, chosen: Sequence[Benchmark]) -> list[tuple[Benchmark, dict[str, Any]]]:
+    """Results of an earlier run, of those that were not chosen now."""
+    found = []
+    for benchmark in ALL:
+        file = out / f"{benchmark.name}.json"
+        if benchmark not in chosen and file.exists():
+            found.append((benchmark, json.loads(file.read_text(encoding="utf-8"))))
+    return found
 
 
 def is_whole(options: Options, chosen: Sequence[Benchmark]) -> bool:

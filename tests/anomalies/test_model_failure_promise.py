@@ -180,7 +180,7 @@ def stored_words(app: App) -> str:
 
 def flushed_with(app: App, answer: Answer, talk: Talk, name: str) -> Flushed:
     flusher = Flusher(app.memory, lambda: ScriptedChat([answer]), app.clock)
-    return flusher.flush(talk.messages, SessionKey("own", name), reason="pre-compact")
+    return flusher.flush(talk.messages, SessionKey("own", name))
 
 
 @pytest.mark.promise("P12")
@@ -227,7 +227,7 @@ def test_a_service_that_is_away_or_badly_set_up_costs_nothing(app: App, fault: s
         return make_chat(settings, {})
 
     talk = conversation(random.Random(fault))
-    flushed = Flusher(app.memory, chat, app.clock).flush(talk.messages, SessionKey("own", "x"), reason="stop")
+    flushed = Flusher(app.memory, chat, app.clock).flush(talk.messages, SessionKey("own", "x"))
     assert flushed.by == "rules" and flushed.notices and flushed.durable
     assert missing(app.memory, talk) == []
 

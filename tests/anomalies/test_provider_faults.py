@@ -130,7 +130,7 @@ def test_what_a_conversation_decided_is_kept_by_rules(app: App) -> None:
         Message("user", "Remember that the staging server is called heron."),
         Message("assistant", "Noted."),
     ]
-    flushed = flusher.flush(said, SessionKey("claude-code", "s1"), reason="stop")
+    flushed = flusher.flush(said, SessionKey("claude-code", "s1"))
     app.memory.settle(idle=True)
     kept = "\n".join(file.read_text() for file in Path(app.root).rglob("*.md"))
     assert "heron" in kept

@@ -34,20 +34,16 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[Message] = []
-        self.reasons: list[str] = []
         self.projects: list[str] = []
         self.error: Exception | None = None
 
-    def flush(
-        self, messages: Sequence[Message], session: SessionKey, *, reason: str, project: str = ""
-    ) -> Flushed:
+    def flush(self, messages: Sequence[Message], session: SessionKey, *, project: str = "") -> Flushed:
         assert session.id
         if isinstance(self.error, HindbrainError):
             return Flushed(undone=(Undone("memory", "", self.error),))
         if self.error is not None:
             raise self.error
         self.heard += [message for message in messages if message.id]  # without one: context from before
-        self.reasons.append(reason)
         self.projects.append(project)
         return Flushed()
 
@@ -133,7 +129,6 @@ def test_only_what_is_new_is_captured(desk):
     desk.tell(transcript=str(path), event="session-end")
     assert desk.catch_up()[:2] == (1, 4)
     assert desk.listener.texts == [f"fact number {n}" for n in range(1, 9)]
-    assert desk.listener.reasons == ["stop", "session-end"]
     assert desk.catch_up() == CaughtUp()
     assert count_waiting(desk.state) == 0
 
@@ -146,7 +141,6 @@ def test_the_end_of_a_transcript_that_lags_behind_its_stop_is_captured_later(des
     assert desk.catch_up().messages == 0  # it may be in the middle of a turn, whose Stop will come
     desk.clock.advance(3_600)
     assert desk.catch_up().messages == 1
-    assert desk.listener.reasons[-1] == "catch-up"
     assert desk.listener.texts[-1] == "fact number 4"
 
 

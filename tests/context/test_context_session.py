@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hindbrain.app import App
+from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey, Turn
 from workbench import Vault
 
@@ -142,3 +143,14 @@ def test_a_transcript_that_can_t_be_read_costs_nothing_else(app: App, tmp_path: 
     elif kind == "folder":
         transcript.mkdir()
     assert "every second morning" in app.context.turn(CLAUDE, TOMATOES, transcript=transcript).text
+
+
+def test_a_window_that_fills_is_flushed_once_a_cycle(app: App) -> None:
+    said = [Message("user", "Remember that the staging server is called heron.")]
+    assert app.context.flush(OWN, said, tokens=1_000, window=200_000) is None
+    flushed = app.context.flush(OWN, said, tokens=180_000, window=200_000)
+    assert flushed is not None
+    assert len(flushed.stored) == 1
+    assert app.context.flush(OWN, said, tokens=190_000, window=200_000) is None
+    app.context.compacted(OWN)
+    assert app.context.flush(OWN, said, tokens=180_000, window=200_000) is not None

@@ -44,7 +44,7 @@ def flush(memory: Memory, clock: FakeClock) -> Flush:
         project: str = "",
     ) -> Flushed:
         flusher = Flusher(memory, lambda: chat, clock, daily=daily)
-        return flusher.flush(messages, session, reason="stop", project=project)
+        return flusher.flush(messages, session, project=project)
 
     return flush
 
@@ -100,7 +100,7 @@ def test_a_link_in_a_stored_line_survives_the_next_flush(
     app.sync()
     flusher = Flusher(app.memory, lambda: None, clock)
     for _ in range(2):
-        flusher.flush([Message("user", "We decided to use PostgreSQL.")], SESSION, reason="stop")
+        flusher.flush([Message("user", "We decided to use PostgreSQL.")], SESSION)
     assert [item.text for item in app.memory.book.items()] == ["We decided to use [[PostgreSQL]]"]
 
 
@@ -205,7 +205,7 @@ def test_a_model_that_was_down_is_left_alone_for_a_while(memory: Memory, clock: 
     by = []
     for wait_s in (0, 60, 300):
         clock.advance(wait_s)
-        by.append(flusher.flush(TALK, SESSION, reason="stop").by)
+        by.append(flusher.flush(TALK, SESSION).by)
     assert by == ["rules", "rules", "model"] and len(chat.asked) == 2
 
 
@@ -213,7 +213,7 @@ def test_settings_that_name_no_usable_model_cost_a_notice(memory: Memory, clock:
     def broken() -> ChatModel | None:
         raise ConfigError("no model is named; set chat.model")
 
-    flushed = Flusher(memory, broken, clock).flush(TALK, SESSION, reason="stop")
+    flushed = Flusher(memory, broken, clock).flush(TALK, SESSION)
     assert texts(memory) == SURE and len(flushed.notices) == 1
 
 

@@ -66,6 +66,31 @@ def test_what_is_said_plainly_is_found(said: str, memory: str, category: str) ->
 
 
 @pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        (
+            "We decided to deploy with Docker because it is cheaper than Fly.",
+            "We decided to deploy with Docker because it is cheaper than Fly",
+        ),
+        ("Let's go with Go, since we know it.", "Decided: go with Go, since we know it"),
+        ("We'll use uv instead of pip from now on.", "Decided: use uv instead of pip from now on"),
+    ],
+)
+def test_the_reason_for_a_decision_may_point_at_what_was_decided(said: str, memory: str) -> None:
+    assert [(find.text, find.category, find.sure) for find in found(said)] == [(memory, "decision", True)]
+
+
+def test_a_decision_that_names_nothing_is_none_whatever_its_reason() -> None:
+    assert found("We decided to take it because it is cheap.") == []
+
+
+def test_by_the_way_needs_no_comma() -> None:
+    assert [find.text for find in found("By the way my time zone is Europe/Berlin.")] == [
+        "User's time zone is Europe/Berlin"
+    ]
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Do you prefer tabs?",
@@ -188,6 +213,14 @@ def test_a_proposal_that_the_user_agrees_to_is_a_decision(answer: str) -> None:
     finds = found("How shall we cache?", "I suggest using Redis for the cache.", answer)
     assert [(find.text, find.category, find.sure) for find in finds] == [
         ("Decided: use Redis for the cache", "decision", True)
+    ]
+
+
+def test_a_number_is_a_name_in_a_proposal() -> None:
+    proposal = "I propose that we keep the staging server on port 8443. Shall we?"
+    finds = found("How shall we stage?", proposal, "Yes, let's do that.")
+    assert [(find.text, find.sure) for find in finds] == [
+        ("Decided: keep the staging server on port 8443", True)
     ]
 
 

@@ -25,6 +25,7 @@ from hindbrain.search.query import Filters
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.capture.catching_up import Capture, CaughtUp
+    from hindbrain.context.flush.flusher import Flushed, Flusher
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
     from hindbrain.context.tokens import TokenCounter
@@ -178,6 +179,27 @@ class Context:
         """Keep what conversations have left to be kept, for at most about this long."""
         return self._capture.catch_up(deadline_s=deadline_s)
 
+    def flush(
+        self, session: SessionKey, messages: Sequence[Message], *, tokens: int, window: int
+    ) -> Flushed | None:
+        """For who holds the messages: keep what lasts, shortly before they are compacted and once a cycle.
+
+        `tokens` of a window of that size are in use. None: it is not due, or was done in this cycle.
+        """
+        from hindbrain.context.flush.due import is_due
+
+        ledger = self._ledger(session)
+        if not is_due(tokens, window, flushed=ledger.status().flushed):
+            return None
+        flushed = self._flusher.flush(messages, session)
+        if flushed.durable:
+            ledger.on_flushed()
+        return flushed
+
+    def compacted(self, session: SessionKey) -> None:
+        """The window was summarised: nothing of ours is in it as it was, and the next cycle begins."""
+        self._ledger(session).on_compacted()
+
     def status_line(self) -> str:
         """What an agent should know of the state of its memory; "" when all is well."""
         from hindbrain.context.topic.status import memory_status
@@ -200,11 +222,15 @@ class Context:
     @cached_property
     def _capture(self) -> Capture:
         from hindbrain.context.capture.catching_up import Capture
+
+        return Capture(self._reach.memory(), self._flusher, self._reach.state, self._reach.clock)
+
+    @cached_property
+    def _flusher(self) -> Flusher:
         from hindbrain.context.flush.flusher import Flusher
 
-        memory = self._reach.memory()
-        flusher = Flusher(memory, self._reach.chat, memory.clock, daily=self.settings.daily)
-        return Capture(memory, flusher, self._reach.state, memory.clock)
+        reach = self._reach
+        return Flusher(reach.memory(), reach.chat, reach.clock, daily=self.settings.daily)
 
     @cached_property
     def _topics(self) -> TopicReader:

@@ -128,24 +128,23 @@ class Capture:
 
     def _session(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
         cursor = self._cursors.load(key)
-        reason = events[-1].event if events else "catch-up"
         path = last_told(events, "transcript") or cursor.transcript
         cursor = cursor._replace(cwd=last_told(events, "cwd") or cursor.cwd)
         if not os.path.exists(path):  # noqa: PTH110  Path.exists fails for some names
-            return self._told(cursor._replace(transcript=path), events, reason)
+            return self._told(cursor._replace(transcript=path), events)
         cursor = cursor._replace(transcript=path)
         if not still_there(cursor):
             cursor = cursor._replace(offset=0, head="", tail="", anew=True)
         total = Outcome()
         while True:
-            outcome, cursor, more = self._piece(cursor, reason)
+            outcome, cursor, more = self._piece(cursor)
             total = total.plus(outcome)
             if not outcome.done or not more:
                 return total
             if self._ticks() >= until:
                 return total._replace(done=False)
 
-    def _piece(self, cursor: Cursor, reason: str) -> tuple[Outcome, Cursor, bool]:
+    def _piece(self, cursor: Cursor) -> tuple[Outcome, Cursor, bool]:
         """Capture one piece of a transcript, and move the cursor past it."""
         path = Path(cursor.transcript)
         read = read_transcript(
@@ -165,19 +164,19 @@ class Capture:
         moved = cursor._replace(
             offset=read.stop, head=place.head, tail=place.tail, tries=0, anew=cursor.anew and read.more
         )
-        outcome, moved = self._store(cursor, moved, new, reason, read)
+        outcome, moved = self._store(cursor, moved, new, read)
         return outcome, moved, read.more
 
-    def _told(self, cursor: Cursor, events: Sequence[Event], reason: str) -> Outcome:
+    def _told(self, cursor: Cursor, events: Sequence[Event]) -> Outcome:
         """Without a transcript, or while it is not there yet: the events themselves say what was said."""
         messages = [message for event in events for message in messages_of(event)]
         new = [message for message in messages if short_id(message.id) not in cursor.ids]
         if not new and not cursor.transcript:
             return Outcome()
-        return self._store(cursor, cursor._replace(tries=0), new, reason, Read((), 0))[0]
+        return self._store(cursor, cursor._replace(tries=0), new, Read((), 0))[0]
 
     def _store(
-        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], reason: str, read: Read
+        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], read: Read
     ) -> tuple[Outcome, Cursor]:
         """Store what a piece says, then say that it is captured; `cursor` is where it stood before."""
         tracker = FailureTracker(cursor.failures)
@@ -185,9 +184,7 @@ class Capture:
         outcome = Outcome(len(new), problems=read.problems)
         try:
             outcome = outcome.plus(
-                self._keeper.keep(
-                    new, cursor.session, fixes, reason=reason, before=cursor.said, cwd=cursor.cwd
-                )
+                self._keeper.keep(new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd)
             )
         except Exception as error:
             # Whatever it is, it must not keep all that comes later from being captured.

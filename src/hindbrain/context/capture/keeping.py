@@ -30,9 +30,7 @@ FIX_TAGS = ("fix",)
 class Keeps(Protocol):
     """What keeps the memories of a conversation: `flush.flusher.Flusher`, or a stand-in for it."""
 
-    def flush(
-        self, messages: Sequence[Message], session: SessionKey, *, reason: str, project: str = ""
-    ) -> Flushed: ...
+    def flush(self, messages: Sequence[Message], session: SessionKey, *, project: str = "") -> Flushed: ...
 
 
 class Outcome(NamedTuple):
@@ -65,7 +63,6 @@ class Keeper:
         session: SessionKey,
         fixes: Sequence[Fix],
         *,
-        reason: str,
         before: str,
         cwd: str,
     ) -> Outcome:
@@ -77,9 +74,7 @@ class Keeper:
         outcome = Outcome()
         if any(message.role in ("user", "assistant") and not message.tool for message in spoken):
             context = [Message("assistant", before)] if before else []
-            flushed = self._flusher.flush(
-                [*context, *spoken], session, reason=reason, project=_project_of(cwd)
-            )
+            flushed = self._flusher.flush([*context, *spoken], session, project=_project_of(cwd))
             if flushed.error is not None:
                 raise flushed.error
             stored = sum(answer.action != "merge" for answer in flushed.stored)

@@ -51,7 +51,7 @@ _PLAIN = {
     "choosing": "choose", "sticking with": "stick with", "staying with": "stay with", "moving to": "move to",
     "migrating to": "migrate to", "picking": "pick", "keeping": "keep", "dropping": "drop",
 }  # fmt: skip
-_NAMED = re.compile(rf"[`{MASK}]|\b(?!I\b)[A-Z][\w+#.-]*")
+_NAMED = re.compile(rf"[`{MASK}]|\b\d{{2,}}\b|\b(?!I\b)[A-Z][\w+#.-]*")
 _HERE = re.compile(
     r"\b(?:this|these|that|it|here|line \d+|the (?:function|variable|file"
     r"|loop|line|method))\b",

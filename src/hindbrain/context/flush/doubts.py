@@ -82,6 +82,11 @@ _PROPER = re.compile(
 _CHANGES_MIND = re.compile(
     r"\b(?:for now|for the moment|for today|this time|just once|temporarily|today|right now)\b", re.I
 )
+# Why it was decided so: "because it is cheaper" speaks of what was named before.
+_REASON = re.compile(
+    r",? (?:because|since (?:it|they|we|he|she|that)\b|as (?:it|they)\b|so that)\b.*$|, (?:it|they) .*$",
+    re.IGNORECASE,
+)
 _TODAY = re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening)|just now)\b", re.IGNORECASE)
 
 
@@ -100,13 +105,21 @@ def is_hedged(masked: str) -> bool:
 
 
 def points_away(
-    rest: str, *, announced: bool = False, to_agent: bool = False, of_person: bool = False
+    rest: str,
+    *,
+    announced: bool = False,
+    to_agent: bool = False,
+    of_person: bool = False,
+    decides: bool = False,
 ) -> bool:
     """Does it speak of something that is not named in it? "This repo" is no such thing: it has a name.
 
-    `to_agent`: "you" is the agent. `of_person`: "she" is who has just been named.
+    `to_agent`: "you" is the agent. `of_person`: "she" is who has just been named. `decides`: the reason for
+    a decision speaks of what was chosen.
     """
     rest = HOME.sub("home", rest)
+    if decides:
+        rest = _REASON.sub("", rest)
     if announced:
         return _POINTING_HARD.search(rest) is not None
     if to_agent:

@@ -87,14 +87,11 @@ class Flusher:
         self._tally = Tally(memory.state)
         self._asks_from = float("-inf")  # seconds since the epoch
 
-    def flush(
-        self, messages: Sequence[Message], session: SessionKey, *, reason: str, project: str = ""
-    ) -> Flushed:
-        """Keep what the messages say that lasts. `reason`: pre-compact, stop, ...; `project`: its name.
+    def flush(self, messages: Sequence[Message], session: SessionKey, *, project: str = "") -> Flushed:
+        """Keep what the messages say that lasts. `project`: the name of what was worked on.
 
         Fails for no single part: `undone` says what is left, and `durable` whether anything is.
         """
-        del reason  # the same is kept, whatever the occasion
         today = date.fromtimestamp(self._clock.now())
         by_rules = find_candidates(messages, today=today, project=project)
         finds, notices = self._ask(messages)

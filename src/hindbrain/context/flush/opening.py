@@ -22,7 +22,7 @@ _LEAD_IN = re.compile(
     r"|update|you know|to be clear|in fact"
     r"|first of all|besides|since|because|i mean|look|listen|well then)(?:[,:!.…-]+"
     r" ?|(?<=and) |(?<=but) |(?<=so) "
-    r"|(?<=also) |(?<=since) |(?<=because) |(?<=actually) |(?<=btw) |(?<=fyi)"
+    r"|(?<=also) |(?<=since) |(?<=because) |(?<=actually) |(?<=btw) |(?<=by the way) |(?<=fyi)"
     r" |(?<=note that) |(?<=ok) |(?<=okay) ))",
     re.IGNORECASE,
 )

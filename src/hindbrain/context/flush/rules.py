@@ -139,8 +139,10 @@ def _rest_span(match: re.Match[str]) -> tuple[int, int]:
 
 def _confidence(cue: Cue, rest: str, masked: str, project: str) -> float:
     """How sure it is; 0 when it is nothing."""
-    of_person = cue.category == "contact"
-    if doubts.points_away(rest, announced=cue.announced, to_agent=cue.standing, of_person=of_person):
+    of_person, decides = cue.category == "contact", cue.category == "decision"
+    if doubts.points_away(
+        rest, announced=cue.announced, to_agent=cue.standing, of_person=of_person, decides=decides
+    ):
         return 0.0
     if not _WORD.search(rest) or (cue.standing and doubts.is_for_now(masked)):
         return 0.0

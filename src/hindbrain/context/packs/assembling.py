@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from hindbrain.search.query import Mode
     from hindbrain.vault.layout import Layout
 
-_HITS, _MOST_HITS = 40, 1_000
-_TOKENS_A_HIT = 16  # of budget: passages are short, and many are left out
+_HITS, _MOST_HITS = 60, 1_000
+_TOKENS_A_HIT = 10  # of budget beyond the first thousand: passages are short, and many are left out
 _SHOWN_QUERY = 80  # characters of it in a block's tag
 _ATTRIBUTION = 12  # tokens of the line that says where something comes from
 _FENCE = 45  # tokens of a block's own tags and first line
@@ -195,7 +195,7 @@ class _Assembly:
 
     def _hits(self, name: str, allowed: int) -> list[Hit]:
         tokens = allowed // 4 if self._in_characters else allowed
-        k = max(_HITS, min(_MOST_HITS, tokens // _TOKENS_A_HIT))
+        k = min(_MOST_HITS, _HITS + max(0, tokens - 1_000) // _TOKENS_A_HIT)
         if name == "relevant":
             found = self._search(self._wanted.filters, k)
             role_of = cache(self._sources.layout.role_of)

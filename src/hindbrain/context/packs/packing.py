@@ -19,7 +19,7 @@ from hindbrain.index.spoken import spoken
 from hindbrain.search.hit import Hit
 from hindbrain.search.outline import Outline
 
-_LEAST_SCORE = 0.4  # of the best: below, a passage costs tokens and hardly ever holds evidence
+_LEAST_SCORE = 0.35  # of the best: below, a passage costs tokens and hardly ever holds evidence
 _STRONG = 0.6  # of the best score: shown with its section where that is cheap
 _CHEAP = 0.08  # of the budget: what a section may add to a strong passage
 _MOST_WHOLE = 0.5  # of the budget: a paragraph that is longer is shown by the passage that was found

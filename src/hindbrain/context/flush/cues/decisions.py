@@ -27,7 +27,7 @@ DECISIONS: tuple[Cue, ...] = (
     Cue(
         "let's, not",
         "decision",
-        r"^(?:so |then |now )*let's (?P<rest>(?:go with|use|stick with|switch"
+        r"^(?:so |then |now )*(?:let's|we(?:'ll| will| shall)) (?P<rest>(?:go with|use|stick with|switch"
         r" to|stay with|pick|choose|adopt|keep|move to|do|go for|take|build"
         r"|write)\b.* (?:instead of|rather than|over|not) .*)",
         "decided",
