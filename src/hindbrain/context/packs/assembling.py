@@ -182,7 +182,7 @@ class _Assembly:
         hits = self._hits(name, allowed)
         if not hits:
             return nothing, 0.0
-        best = worth_of(hits)
+        best = worth_of(hits, intent.entities)
         if name == "relevant":
             self._best = best
         if best < self._wanted.preset.least_confidence:

@@ -31,7 +31,7 @@ SLOTS: Mapping[str, str] = {
 STABLE = frozenset(("core", "profile", "tasks"))
 # How likely it must be that the vault has something to say; below, nothing is worth its tokens. Chosen on the
 # curves of `python -m benchmarks.abstention`.
-LEAST_CONFIDENCE = 0.3
+LEAST_CONFIDENCE = 0.2
 _MOST_BYTES = 65_536
 _LEAST, _MOST = 50, 2_000_000  # tokens
 
