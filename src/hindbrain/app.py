@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
     from hindbrain.memory.forgetting.purge import Purged
+    from hindbrain.memory.forgetting.traces import Traces
     from hindbrain.memory.notes.link_names import NoteName
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
@@ -134,11 +135,14 @@ class App:
 
     def purge(self, memory_id: str) -> Purged:
         """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
+        from hindbrain.context.flush.notes import take_from_session_notes
         from hindbrain.context.purging import purge_conversations
         from hindbrain.memory.forgetting.purge import purge
 
-        def beside(holds: Callable[[str], bool]) -> int:
-            return purge_conversations(self.state, holds)
+        def beside(traces: Traces) -> int:
+            # A session's note tells a memory in its own words; a prompt is what it was made of.
+            purged = purge_conversations(self.state, traces.retold_in)
+            return purged + take_from_session_notes(self.memory, traces.in_text)
 
         return purge(self.memory, self.writer, memory_id, beside)
 

@@ -19,7 +19,7 @@ from tests.anomalies import oracle
 from hindbrain.app import App
 from hindbrain.base.errors import HindbrainError, NotFound, UsageError
 from hindbrain.context.capture.spool import append_event
-from hindbrain.context.flush.notes import Kept
+from hindbrain.context.flush.notes import Kept, write_session_note
 from hindbrain.context.flush.tally import Tally
 from hindbrain.context.turn import SessionKey
 from hindbrain.index.store import IndexStore
@@ -52,6 +52,7 @@ PLACES = (
     "sessions/",
     "spool/",
     "flushed/",
+    "Agent/Sessions/",
 )
 MakeApp = Callable[..., App]
 
@@ -146,6 +147,7 @@ def live_with(app: App, vault: Vault) -> str:
     app.context.turn(session, f"is it true that {FIRST}?")
     append_event(app.state, {"host": "claude-code", "session": "s1", "event": "stop", "prompt": THEN})
     Tally(app.state).add(session, [Kept(THEN, "fact")])
+    write_session_note(app.memory, session, [Kept(THEN, "fact"), Kept("We use Go", "decision")])
     (app.state / "queue-unreadable.jsonl").write_text('{"text": "Quokkalina kee\n')
     app.close()
     return memory_id

@@ -197,3 +197,21 @@ def test_open_tasks_stand_in_the_start_pack(app: App) -> None:
 def test_what_happened_last_stands_in_the_start_pack(app: App) -> None:
     app.memory.daily.add_line("Planted twelve tomatoes")
     assert "twelve tomatoes" in shown(app.context.pack("", preset="start"))
+
+
+def test_what_a_layout_s_own_first_text_says_is_no_answer(app: App, vault: Vault) -> None:
+    layout = layout_named("obsidian", "Agent")
+    vault.write(".hindbrain/layout.toml", render_layout(layout))
+    text = layout.first_text("issues", today="2026-05-01")
+    vault.write("Agent/Known Issues.md", text)
+    app.sync()
+    assert "Known Issues" not in shown(app.context.pack("known issues that are open or solved"))
+    vault.write("Agent/Known Issues.md", text + "\n- The pump of the barrel leaks, a new seal solved it\n")
+    app.sync()
+    assert "seal" in shown(app.context.pack("known issues with the pump of the barrel"))
+
+
+def test_what_is_embedded_is_no_text(app: App, vault: Vault) -> None:
+    vault.write("Maps.md", "![[Tomato map.base]]\n")
+    app.sync()
+    assert "Maps.md" not in {one.path for one in app.context.pack("tomato map").excerpts}

@@ -154,3 +154,9 @@ def test_a_window_that_fills_is_flushed_once_a_cycle(app: App) -> None:
     assert app.context.flush(OWN, said, tokens=190_000, window=200_000) is None
     app.context.compacted(OWN)
     assert app.context.flush(OWN, said, tokens=180_000, window=200_000) is not None
+
+
+def test_after_a_compaction_the_last_prompt_that_asked_something_counts(app: App) -> None:
+    app.context.turn(CLAUDE, TOMATOES)
+    app.context.turn(CLAUDE, "ok, thanks")
+    assert "every second morning" in app.context.start(CLAUDE, source="compact").text

@@ -296,6 +296,10 @@ def test_the_query_names_program_and_error_and_no_noise():
     query = query_for("Bash", "cd /srv/app && uv run pytest tests/test_api.py -x 2>&1 | tail -20", NO_MODULE)
     assert query.split() == ["pytest", "ModuleNotFoundError", "No", "module", "named", "httpx"]
     assert query_for("Bash", "make", "") == ""
+    pull = query_for(
+        "Bash", "make image", "ERROR: failed to solve: python:3.13-slim: connection reset by peer"
+    )
+    assert pull == "make image ERROR failed to solve python slim connection reset by peer"
     assert "WebFetch" in query_for("WebFetch", "", "Error: getaddrinfo ENOTFOUND example.org")
 
 

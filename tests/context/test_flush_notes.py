@@ -7,7 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from hindbrain.app import App
-from hindbrain.context.flush.notes import Kept, find_session_note, write_session_note
+from hindbrain.context.flush.notes import (
+    Kept,
+    find_session_note,
+    take_from_session_notes,
+    write_session_note,
+)
 from hindbrain.context.flush.tally import Tally
 from hindbrain.context.turn import SessionKey
 from hindbrain.memory.service import Memory
@@ -75,6 +80,25 @@ def test_what_a_person_wrote_into_the_note_stays_byte_for_byte(vault: Vault, mem
     after = text_of(vault, path)
     kept = [line for line in after.split("\n") if line != "- We decided to drop Java"]
     assert [line for line in kept if line] == [line for line in mine.split("\n") if line]
+
+
+def test_what_must_be_forgotten_goes_with_its_heading_and_the_owners_words_stay(
+    vault: Vault, memory: Memory
+) -> None:
+    path = write_session_note(memory, SESSION, [*KEPT, Kept("User has two cats", "fact")])
+    mine = "- I once wrote: User lives in Utrecht, and it was wrong"
+    vault.write(path, text_of(vault, path).replace("## Facts\n", f"{mine}\n\n## Facts\n"))
+    whole = text_of(vault, path)
+
+    def holds(text: str) -> bool:
+        return "User lives in Utrecht" in text
+
+    assert take_from_session_notes(memory, holds) == 1
+    assert text_of(vault, path) == whole.replace("- User lives in Utrecht\n", "")
+    assert take_from_session_notes(memory, lambda text: text == "User has two cats") == 1
+    assert text_of(vault, path).endswith(f"- We decided to use Go\n\n{mine}\n")
+    vault.write("Agent/Sessions/Own.md", "- User has two cats\n")
+    assert take_from_session_notes(memory, lambda text: text == "User has two cats") == 0
 
 
 def test_a_heading_inside_code_is_no_place_for_a_bullet(vault: Vault, memory: Memory) -> None:

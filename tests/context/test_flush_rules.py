@@ -80,6 +80,18 @@ def test_the_reason_for_a_decision_may_point_at_what_was_decided(said: str, memo
     assert [(find.text, find.category, find.sure) for find in found(said)] == [(memory, "decision", True)]
 
 
+@pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        ("Let's not use Redis, it is overkill.", "Decided not to use Redis, it is overkill"),
+        ("We won't support Windows 7.", "Decided not to support Windows 7"),
+    ],
+)
+def test_a_decision_against_something_is_one(said: str, memory: str) -> None:
+    assert [(find.text, find.category, find.sure) for find in found(said)] == [(memory, "decision", True)]
+    assert found("Let's not use this here.") == []
+
+
 def test_a_decision_that_names_nothing_is_none_whatever_its_reason() -> None:
     assert found("We decided to take it because it is cheap.") == []
 

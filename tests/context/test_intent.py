@@ -50,7 +50,19 @@ def test_keywords_leave_out_stop_words_and_small_talk() -> None:
 
 
 def test_without_a_conversation_nothing_is_borrowed() -> None:
-    assert understand_intent("and the second one?").query == "and the second one?"
+    assert understand_intent("and how about invoices?").query == "and how about invoices?"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["the", "do it", "and the second one?", "why?", "tell me more", "what is 2+2"]
+)
+def test_a_prompt_that_only_points_at_nothing_looks_for_nothing(prompt: str) -> None:
+    assert understand_intent(prompt).query == ""
+
+
+@pytest.mark.parametrize("prompt", ["what do I like", "what is R?", "42", "what did I do yesterday", "番茄"])
+def test_a_prompt_of_few_words_is_looked_for_when_one_of_them_names_something(prompt: str) -> None:
+    assert understand_intent(prompt).query == prompt
 
 
 # A prompt that only points

@@ -103,6 +103,15 @@ def test_what_is_too_unlikely_is_left_out_and_said(cli: Cli, indexed: Vault, tmp
     assert data["pack"]["abstained"] and {item["reason"] for item in data["left_out"]} == {"unlikely"}
 
 
+def test_a_prompt_that_names_nothing_and_a_budget_for_nothing_are_told_apart(
+    cli: Cli, indexed: Vault
+) -> None:
+    vague, small = cli("context", "and the other one?"), cli("context", _TEA, "--budget", "10")
+    assert (vague.code, vague.out, small.code, small.out) == (0, "", 0, "")
+    assert cli("context", "and the other one?", "--json").data["pack"]["query"] == ""
+    assert "10 tokens" in small.err and "tokens" not in vague.err
+
+
 def test_the_first_one_makes_the_index(cli: Cli, notes: Vault) -> None:
     ran = cli("context", _TEA)
     assert "70 degrees" in ran.out and "first time" in ran.err
@@ -118,6 +127,8 @@ def test_could_not_look_is_an_error(cli: Cli, notes: Vault) -> None:
     [
         ([], 2, "usage"),
         (["  "], 2, "usage"),
+        (["--replay", "talk.jsonl", "--preset", "agent"], 2, "usage"),
+        (["--replay", "talk.jsonl", "--explain"], 2, "usage"),
         (["tea", "--form", "yaml"], 2, "usage"),
         (["tea", "--budget", "-1"], 2, "usage"),
         (["tea", "--preset", "no such"], 1, "config"),

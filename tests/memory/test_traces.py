@@ -36,6 +36,27 @@ def test_other_words_are_no_trace(text: str) -> None:
     assert not Traces("m-1", [TEXT]).in_text(text)
 
 
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        (
+            "User's sister Lena lives in Graz",
+            "Remember that my sister Lena lives in Graz. And now the tests!",
+        ),
+        ("Decided: use uv instead of pip", "ok, we'll use uv instead of pip from now on"),
+    ],
+)
+def test_what_a_memory_was_made_of_retells_it(memory: str, said: str) -> None:
+    traces = Traces("m-1", [memory])
+    assert traces.retold_in(said) and not traces.in_text(said)
+    assert not traces.retold_in("my sister uses pip in Graz")
+
+
+def test_a_memory_of_one_word_is_retold_by_itself_alone() -> None:
+    traces = Traces("m-1", ["Pixel"])
+    assert traces.retold_in("pixel") and not traces.retold_in("a pixel is small")
+
+
 def test_a_memory_of_two_words_is_found_as_a_whole_line_only() -> None:
     traces = Traces("m-1", ["dark mode"])
     assert traces.in_text("Dark mode!")

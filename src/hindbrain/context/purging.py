@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from hindbrain.context.capture import cursors, spool
+from hindbrain.context.capture import cursors, spool, troubles
 from hindbrain.context.capture.places import ASIDE, LOCK
 from hindbrain.context.flush import tally
 from hindbrain.context.topic import ledger
@@ -27,6 +27,7 @@ def purge_conversations(state: Path, holds: Callable[[str], bool]) -> int:
     with FileLock(state / LOCK).held(_WAIT_S):
         folders = [state / name for name in _FOLDERS]
         files = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+        files.append(state / troubles.FILE)
         return sum(_purged(path, holds) for path in files if path.is_file())
 
 

@@ -279,8 +279,12 @@ class Context:
             return Pack(preset, "", 0, (), notices=(f"{error.code}: {error}",))
 
     def _again(self, ledger: PageLedger) -> Pack | None:
-        """What the last prompt needs, for a window that was summarised under it."""
-        prompts = ledger.recent_messages()
+        """What the last prompt that asked for something needs, for a window that was summarised under it."""
+        from hindbrain.context.topic.intent import understand_intent
+
+        prompts = list(ledger.recent_messages())
+        while prompts and not understand_intent(prompts[-1].text).query:  # "ok, thanks"
+            prompts.pop()
         if not prompts:
             return None
         pack = self._pack_or_say(prompts[-1].text, preset=self.settings.preset, recent=prompts[:-1])

@@ -31,6 +31,8 @@ _SYNCED = (
     "syncthing",
     "pclouddrive",
 )
+_LONGEST_NOTE = 80  # characters of what a hook said when it failed; its log has all of it
+_RESTED_S = 3_600.0  # after which somebody should have dealt with an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,48 @@ def _memory(app: App) -> Finding:
     return Finding("memory", "ok", ", ".join([f"{status.total} memories", *waits]))
 
 
+def _daemon(app: App) -> Finding:
+    from hindbrain.edge.conversation_state import daemon_state, without_daemon
+
+    state = daemon_state(app.config)
+    if not state["running"]:
+        return Finding("daemon", "ok", f"not running; {without_daemon(app.config)}")
+    process = f"process {state.get('pid', 'unknown')}"
+    if not state["answers"]:
+        again = "end it, and start it again: hindbrain up stop, then hindbrain up"
+        return Finding("daemon", "doubtful", f"running ({process}) and does not answer; {again}")
+    return Finding("daemon", "ok", f"running ({process})")
+
+
+def _hooks(app: App) -> Finding:
+    from hindbrain.edge.conversation_state import hooks_state
+
+    state = hooks_state(app.config)
+    detail = f"{state['calls_today']} calls in the last day"
+    if state["failures_today"]:
+        last = state["last_failure"]
+        what = f"{last['host']} {last['event']}: {(last['note'] or last['outcome'])[:_LONGEST_NOTE]}"
+        return Finding(
+            "hooks", "doubtful", f"{detail}, {state['failures_today']} failed, the last one {what}; "
+            "hindbrain hook log shows them",
+        )  # fmt: skip
+    return Finding("hooks", "ok", detail if state["calls_today"] else "none was called in the last day")
+
+
+def _capture(app: App) -> Finding:
+    """What conversations have left to be kept. That something waits is usual; that it stays is not."""
+    from hindbrain.edge.conversation_state import waiting_state, waiting_text
+
+    state = waiting_state(app.state)
+    told = waiting_text(state)
+    rested = bool(state["waiting"]) and app.clock.now() - state["waiting_since"] > _RESTED_S
+    if rested:
+        told += "; nobody has come for it: hindbrain hook settle"
+    if rested or state["aside"] or state["unreadable"] or state["troubles"]:
+        return Finding("capture", "doubtful", told)
+    return Finding("capture", "ok", told or "nothing of a conversation waits to be kept")
+
+
 def _leftovers(app: App) -> Finding:
     """Temp files of ours that a crash left beside notes."""
     from hindbrain.vault.path_rules import PRIVATE_FOLDERS, TEMP_PREFIX
@@ -271,6 +315,9 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
     _embedder,
     _watch,
     _memory,
+    _daemon,
+    _hooks,
+    _capture,
     _leftovers,
 )
 _OF_THE_INDEX = (_rows, _drift, _notes)

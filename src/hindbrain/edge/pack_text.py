@@ -21,6 +21,16 @@ REASONS = {
     "no_text": "has no words",
     "changed": "was changed since the last sync",
 }
+_IN_SHORT = {
+    "budget": "did not fit",
+    "repeats": "repeated",
+    "in_window": "in the window already",
+    "unlikely": "too unlikely",
+    "dropped": "beyond the budget",
+    "no_text": "without words",
+    "changed": "changed since the last sync",
+}
+_TOO_SMALL = frozenset(("budget", "dropped"))
 
 
 class Cost(NamedTuple):
@@ -54,7 +64,7 @@ def cost_line(pack: Pack, cost: Cost) -> str:
         f"{cost.share:.0%} text",
     ]
     if pack.confidence:
-        parts.append(f"confidence {pack.confidence:.2f}")
+        parts.append(f"{pack.confidence:.0%} likely to help")
     return " · ".join(parts)
 
 
@@ -104,7 +114,7 @@ def _left_out_lines(left_out: Sequence[LeftOut], out: Output) -> Iterator[str]:
 
 
 def _counts(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+    return ", ".join(f"{count} {_IN_SHORT.get(reason, reason)}" for reason, count in counts.most_common())
 
 
 def place_of(excerpt: Excerpt) -> str:
@@ -116,8 +126,8 @@ def place_of(excerpt: Excerpt) -> str:
     return f"{safe(excerpt.path)}:{excerpt.first_line}{last}"
 
 
-def counted(number: int, name: str) -> str:
-    return f"{number:,} {name}" if number == 1 else f"{number:,} {name}s"
+def counted(number: int, name: str, names: str = "") -> str:
+    return f"{number:,} {name}" if number == 1 else f"{number:,} {names or name + 's'}"
 
 
 def why_empty(pack: Pack) -> str:
@@ -125,13 +135,15 @@ def why_empty(pack: Pack) -> str:
     if pack.abstained:
         return (
             "nothing would be injected: what was found is too unlikely to be meant "
-            f"(confidence {pack.confidence:.2f} at best)"
+            f"({pack.confidence:.0%} likely to help)"
         )
     reasons = Counter(item.reason for item in pack.left_out)
+    if reasons and reasons.keys() <= _TOO_SMALL:
+        return f"nothing would be injected: a budget of {pack.budget:,} tokens has no room for anything"
+    if not pack.query.strip() and not reasons:
+        return "nothing would be injected: the prompt names nothing that could be looked for"
     if reasons:
         return f"nothing would be injected: all that was found was left out ({_counts(reasons)})"
-    if not pack.query.strip():
-        return "nothing would be injected: the prompt names nothing that could be looked for"
     where = " in what could be looked at" if pack.notices else ""
     return f"nothing would be injected: nothing was found for {pack.query!r}{where}"
 

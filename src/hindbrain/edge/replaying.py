@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.context.messages import Message
     from hindbrain.context.packs.pack import Excerpt, Pack
-    from hindbrain.context.topic.drift import Drift
+    from hindbrain.context.topic.drift import Drift, Topic
     from hindbrain.context.topic.ledger import PageLedger
     from hindbrain.context.topic.pages import LedgerStatus
     from hindbrain.context.turn import Turn
@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
 
     prompt: str
     turn: Turn
-    drift: Drift | None  # None for the first prompt
+    drift: Drift | None  # None where there is no talk before that it could depart from
     tokens: int  # that it injected
     window: LedgerStatus  # after it
 
@@ -76,7 +76,7 @@ def show_replay(app: App, file: str, out: Output) -> int:
 def replay(app: App, messages: Sequence[Message], *, host: str) -> Iterator[Replayed]:
     """What each prompt gets, in a session that holds nothing before the first."""
     from hindbrain.context.tokens import count_tokens
-    from hindbrain.context.topic.drift import TopicReader, judge_drift
+    from hindbrain.context.topic.drift import TopicReader
 
     context = app.context
     reader = TopicReader(lambda: app.embedder if context.settings.mode == "hybrid" else None)
@@ -85,9 +85,16 @@ def replay(app: App, messages: Sequence[Message], *, host: str) -> Iterator[Repl
             if not _is_prompt(message):
                 continue
             before = tuple(messages[max(0, at - _RECENT) : at])
-            drift = judge_drift(reader.talk(before), reader.prompt(message.text)) if before else None
+            drift = _drift(reader.talk(before), reader.prompt(message.text))
             turn = context.turn(ledger.session, message.text, recent=before)
             yield Replayed(message.text, turn, drift, count_tokens(turn.text), ledger.status())
+
+
+def _drift(before: Topic, now: Topic) -> Drift | None:
+    """None where there is nothing to compare with: before the first prompt, or after talk about nothing."""
+    from hindbrain.context.topic.drift import judge_drift
+
+    return judge_drift(before, now) if before.words else None
 
 
 @contextmanager
@@ -123,8 +130,8 @@ def _lines(number: int, replayed: Replayed, out: Output) -> Iterator[str]:
         yield f"     + {out.paint(place_of(excerpt), CYAN)}{sure}"
     if turn.pack is not None and not replayed.entered:
         yield f"     {out.paint(why_empty(turn.pack), DIM)}"
-    held = f"{replayed.tokens:,} tokens in, {replayed.window.tokens:,} of {_pages(replayed)} in the window"
-    yield f"     {out.paint(held, DIM)}"
+    if replayed.tokens or replayed.window.pages:
+        yield f"     {out.paint(_window_line(replayed), DIM)}"
     yield ""
 
 
@@ -132,15 +139,21 @@ def _topic_line(replayed: Replayed, out: Output) -> str:
     drift, turn = replayed.drift, replayed.turn
     assert drift is not None
     if not turn.shift:
-        return out.paint(f"the same topic, similarity {drift.similarity:.2f}", DIM)
+        is_short = drift.similarity < drift.threshold
+        told = "too short to change the topic" if is_short else "the same topic"
+        return out.paint(f"{told}, similarity {drift.similarity:.2f}", DIM)
     told = f"topic: {safe(turn.shift)} (similarity {drift.similarity:.2f}, below {drift.threshold:.2f})"
     if turn.released:
         told += f", {counted(turn.released, 'passage')} let go"
     return out.paint(told, YELLOW)
 
 
-def _pages(replayed: Replayed) -> str:
-    return counted(replayed.window.pages, "excerpt")
+def _window_line(replayed: Replayed) -> str:
+    entered = f"{counted(replayed.tokens, 'token')} entered" if replayed.tokens else "nothing entered"
+    window = replayed.window
+    return (
+        f"{entered}; the window holds {counted(window.pages, 'excerpt')} of {counted(window.tokens, 'token')}"
+    )
 
 
 def _summary(turns: Sequence[Replayed], *, keeps: bool) -> str:
@@ -149,6 +162,10 @@ def _summary(turns: Sequence[Replayed], *, keeps: bool) -> str:
     parts = [
         counted(len(turns), "turn"),
         counted(sum(bool(replayed.turn.shift) for replayed in turns), "change") + " of topic",
+    ]
+    if not last.injected:
+        return " · ".join([*parts, "nothing was injected"])
+    parts += [
         f"{counted(last.injected, 'excerpt')} entered, {last.returned:,} of them again",
         f"{last.released:,} let go" if not keeps else "none let go: the host keeps what was injected",
         f"{sum(replayed.tokens for replayed in turns):,} tokens in all, at most {most:,} in the window",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def vault_state(app: App) -> dict[str, Any]:
     """The shape of `hindbrain status --json`. Raises IndexFault when the index is there and can't be used."""
+    from hindbrain.edge.conversation_state import daemon_state, hooks_state, waiting_state
     from hindbrain.vault.discover import read_vault_id
 
     return {
@@ -20,6 +21,9 @@ def vault_state(app: App) -> dict[str, Any]:
         "index": index_state(app),
         "embedder": embedder_state(app),
         "watch": watch_state(app),
+        "daemon": daemon_state(app.config),
+        "hooks": hooks_state(app.config),
+        "conversations": waiting_state(app.state),
     }
 
 

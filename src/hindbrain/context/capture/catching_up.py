@@ -25,6 +25,7 @@ from hindbrain.context.capture.keeping import Keeper, Keeps, Outcome, set_aside,
 from hindbrain.context.capture.places import LOCK
 from hindbrain.context.capture.transcripts.blocks import HASH_ID
 from hindbrain.context.capture.transcripts.reading import Read, read_transcript
+from hindbrain.context.capture.troubles import note_troubles
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
 from hindbrain.vault.discover import find_vault
@@ -83,7 +84,10 @@ class Capture:
         until = self._ticks() + deadline_s
         try:
             with self._lock.held(0):
-                return self._catch_up(until)
+                caught = self._catch_up(until)
+                worked = bool(caught.messages)
+                note_troubles(self._state, caught.problems, now=self._clock.now(), worked=worked)
+                return caught
         except Busy:
             return CaughtUp(more=True)
         except WriteFailed as error:

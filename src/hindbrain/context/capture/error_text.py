@@ -67,7 +67,7 @@ _NOISE = (
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "#"),
     (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "#"),
     (re.compile(r"(?:[A-Za-z]:)?(?:[\\/][\w.@+-]+)+[\\/](?=[\w.@+-]+)"), ""),  # folders; names of files stay
-    (re.compile(r":\d+(?::\d+)?\b"), ""),
+    (re.compile(r":\d+(?::\d+)?\b(?!\.\d|-\w)"), ""),  # a line; python:3.13-slim is a name
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds|minutes|bytes|[KMG]i?B)\b"), "#"),
     (re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.])"), "#"),
 )  # fmt: skip

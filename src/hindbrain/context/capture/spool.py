@@ -18,6 +18,7 @@ from typing import NamedTuple
 FOLDER = "spool"
 _SUFFIX = ".json"
 _TEMP = ".tmp"
+_BAD = ".bad"
 _LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -87,6 +88,18 @@ def count_waiting(state: Path) -> int:
     return sum(name.endswith(_SUFFIX) for name in _names(state / FOLDER))
 
 
+def oldest_waiting(state: Path) -> float:
+    """When the oldest event that waits was written, in seconds since the epoch; 0 when none does."""
+    names = [name for name in _names(state / FOLDER) if name.endswith(_SUFFIX)]
+    digits = names[0].partition("-")[0] if names else ""
+    return int(digits) / 1e9 if digits.isdecimal() else 0.0
+
+
+def count_unreadable(state: Path) -> int:
+    """How many events could not be read and were kept beside."""
+    return sum(name.endswith(_BAD) for name in _names(state / FOLDER))
+
+
 def drop_events(state: Path, events: Iterable[Event]) -> None:
     """Take away what was dealt with."""
     for event in events:
@@ -147,4 +160,4 @@ def _drop_stale(path: Path) -> None:
 def _set_aside(path: Path) -> None:
     """Keep what can't be read for a person to look at, and do not count it again."""
     with contextlib.suppress(OSError):
-        path.rename(path.with_suffix(".bad"))
+        path.rename(path.with_suffix(_BAD))

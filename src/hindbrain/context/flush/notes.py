@@ -7,7 +7,7 @@ the same note; lines that stand in it are never changed. Everything goes through
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -74,17 +74,76 @@ def write_session_note(
     return path
 
 
-def find_session_note(memory: Memory, session: SessionKey) -> str:
-    """The note of a session that was flushed before; "" when there is none where such notes are kept."""
+def session_notes_with(memory: Memory, holds: Callable[[str], bool]) -> list[str]:
+    """The notes of sessions that have a line of ours for which `holds` is true."""
+    return [path for path in _paths(memory) if _lines_with(memory.notebook.find(path), holds)]
+
+
+def take_from_session_notes(memory: Memory, holds: Callable[[str], bool]) -> int:
+    """Take out what must be forgotten; returns how many notes were changed.
+
+    The lines are ours, told a second time. What else stands in these notes stays.
+    """
+    paths = session_notes_with(memory, holds)
+    for path in paths:
+        memory.notebook.edit(path, lambda page: _without(page, holds))
+    return len(paths)
+
+
+def _lines_with(page: Page | None, holds: Callable[[str], bool]) -> list[int]:
+    """Where the note of a session tells it, from the end; [] for any other note."""
+    if page is None or read_frontmatter(page.text.split("\n")).properties.get("type") != "session":
+        return []
+    lines = NoteLines(page.data).texts
+    return [
+        at for at in reversed(range(len(lines))) if lines[at].startswith("- ") and _is_all(lines[at], holds)
+    ]
+
+
+def _is_all(line: str, holds: Callable[[str], bool]) -> bool:
+    """Does the line say it and nothing else? One that says more may be the owner's."""
+    words = unlinked(line[2:]).split()
+    return holds(" ".join(words)) and not holds(" ".join(words[1:])) and not holds(" ".join(words[:-1]))
+
+
+def _without(page: Page | None, holds: Callable[[str], bool]) -> bytes | None:
+    found = _lines_with(page, holds)
+    if page is None or not found:
+        return None
+    note = NoteLines(page.data)
+    for at in found:
+        note.remove(at, at + 1)
+        _drop_empty_section(note, at)
+    return note.data()
+
+
+def _drop_empty_section(note: NoteLines, at: int) -> None:
+    """Take out the heading above `at` when nothing is left below it."""
+    lines = note.texts
+    above, below = at - 1, at
+    while above >= 0 and not lines[above].strip():
+        above -= 1
+    while below < len(lines) and not lines[below].strip():
+        below += 1
+    is_end = below == len(lines) or lines[below].startswith("## ")
+    if above >= 0 and lines[above].startswith("## ") and is_end:
+        note.remove(above - (above > 0 and below == len(lines) and not lines[above - 1].strip()), below)
+
+
+def _paths(memory: Memory) -> list[str]:
     folder = session_folder(memory)
     try:
         names = sorted(entry.name for entry in (memory.root / folder).iterdir())
     except OSError:
-        return ""
-    for name in names:
-        if not name.endswith(f" {mark_of(session)}.md"):
+        return []
+    return [f"{folder}/{name}" if folder else name for name in names if name.endswith(".md")]
+
+
+def find_session_note(memory: Memory, session: SessionKey) -> str:
+    """The note of a session that was flushed before; "" when there is none where such notes are kept."""
+    for path in _paths(memory):
+        if not path.endswith(f" {mark_of(session)}.md"):
             continue
-        path = f"{folder}/{name}" if folder else name
         page = memory.notebook.find(path)
         if page is not None and _is_of(page, session):
             return path

@@ -36,6 +36,8 @@ def _by_shape(cue: Cue, text: str, rest: str) -> str:
             return f"User wants to be called {rest}"
         case "decided":
             return f"Decided: {rest}"
+        case "against":
+            return f"Decided not to {rest}"
         case "reminder":
             return about_user(_REMIND.sub("User wants to be reminded", text))
         case "quoted":

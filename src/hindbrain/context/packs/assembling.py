@@ -194,19 +194,27 @@ class _Assembly:
         return chosen, best if name == "template" and chosen.excerpts else 0.0
 
     def _hits(self, name: str, allowed: int) -> list[Hit]:
+        """What the search finds for a slot, as far as it says something; in whose order the slot wants it."""
         tokens = allowed // 4 if self._in_characters else allowed
         k = min(_MOST_HITS, _HITS + max(0, tokens - 1_000) // _TOKENS_A_HIT)
+        filters, role_of = self._wanted.filters, cache(self._sources.layout.role_of)
         if name == "relevant":
-            found = self._search(self._wanted.filters, k)
-            role_of = cache(self._sources.layout.role_of)
-            return [hit for hit in found if not _is_struck(hit) and role_of(hit.path) not in _HIDDEN_ROLES]
-        hits: list[Hit] = []
-        for folder in self._folders(name):
-            hits += self._search(self._wanted.filters._replace(folder=folder), min(k, _HITS))
+            found = self._search(filters, k)
+        else:
+            places = [filters._replace(folder=folder) for folder in self._folders(name)]
+            found = [hit for place in places for hit in self._search(place, _HITS)]
+            found.sort(key=lambda hit: (-hit.confidence, hit.path, hit.first_line))
         if name == "apps":
             named = {app.casefold() for app in self._wanted.intent.apps}
-            hits = [hit for hit in hits if _stem(hit.path).casefold() in named]
-        return sorted(hits, key=lambda hit: (-hit.confidence, hit.path, hit.first_line))
+            found = [hit for hit in found if _stem(hit.path).casefold() in named]
+        return [hit for hit in found if self._says_something(hit, role_of(hit.path))]
+
+    def _says_something(self, hit: Hit, role: str) -> bool:
+        """Is it somebody's word, still true, and more than what the layout's own first text says?"""
+        if role in _HIDDEN_ROLES or _is_struck(hit):
+            return False
+        template = self._sources.layout.start.get(role, "")
+        return not template or any(line.strip() not in template for line in hit.text.split("\n"))
 
     def _search(self, filters: Filters, k: int) -> list[Hit]:
         query = SearchQuery(self._wanted.intent.query, k=k, filters=filters, mode=self._sources.mode)

@@ -27,9 +27,7 @@ _MOST_MISSES = 40  # hits in a row that do not fit: then no other will
 _CLOSED_GAP = 2  # passages between two that are shown, which are shown too where the budget allows it
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNS = " \t\n#*_-+>|=~`"
-_PICTURES = re.compile(
-    r"!\[[^\]\n]*\]\([^)\n]*\)|!\[\[[^\]\n]*\.(?:png|jpe?g|gif|svg|webp|mp4|pdf)[^\]\n]*\]\]"
-)
+_PICTURES = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|!\[\[[^\]\n]*\]\]")
 _SAME_TEXT_FROM = 24  # characters: shorter lines may well stand in a prompt twice
 
 
@@ -100,7 +98,7 @@ class _Note:
         self._attribution = ""
 
     def text(self, i: int) -> str:
-        """What is shown of a passage: neither pictures, which a prompt can't show, nor blank lines."""
+        """What is shown of a passage: nothing that is embedded, which a prompt can't show, no blank lines."""
         text = self._texts.get(i)
         if text is None:
             text = spoken(self.outline.passages[i].text)

@@ -50,6 +50,15 @@ _TOOL_VERBS = """
     plugin
 """
 _PLAIN_TOOLS = frozenset(_TOOL_VERBS.split())
+# Without a conversation before it, a prompt of these words alone ("and the other one?") asks for nothing.
+_LEADS_NOWHERE = frozenset(
+    """
+    one ones two three first second third last next another other others same different thing things stuff
+    more much again instead also too else go do it tell show give try keep continue proceed please yes no ok
+    okay sure thanks thank hi hello hey fine good great nice right well done way back now
+    """.split()  # noqa: SIM905  readable
+)
+_NAMES_SOMETHING = re.compile(r"\d[\d.:-]*\d|\b[B-HJ-Z]\b")  # a number, a date; the language R
 _TOOL_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
@@ -85,8 +94,9 @@ def understand_intent(
     named = find_apps(said, apps)
     spoken = text.casefold()
     extra = (*lent, *(word for word in (*domain.split(), *named) if word.casefold() not in spoken))
+    asked = text[:_QUERY_CHARS] if extra or _says_something(text, words) else ""
     return Intent(
-        query=" ".join(filter(None, (text[:_QUERY_CHARS], *extra))),
+        query=" ".join(filter(None, (asked, *extra))),
         keywords=tuple(words.shown[root] for root, weight in words.weights.items() if weight == 1.0),
         entities=entities,
         apps=named,
@@ -113,6 +123,12 @@ def momentum(recent: Sequence[Message]) -> tuple[str, ...]:
     floor = 0.1 * max(scores.values(), default=0.0)
     best = sorted((root for root, score in scores.items() if score > floor), key=lambda root: -scores[root])
     return tuple(shown[root] for root in best)
+
+
+def _says_something(text: str, words: Telling) -> bool:
+    """Is there a word in it that could be looked for?"""
+    said = any(shown not in _LEADS_NOWHERE for shown in words.shown.values())
+    return said or _NAMES_SOMETHING.search(text) is not None
 
 
 def _lent(moved: Sequence[str], words: Telling) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("lint", "find what is broken in notes, and mend what needs no decision"),
     ("history", "list the changes that Hindbrain made to notes"),
     ("undo", "take back such a change, byte for byte"),
-    ("up", "start the background process that answers hooks at once; --status, --stop"),
+    ("up", "start the background process that answers hooks at once; status, stop"),
     ("hook", "make agent hosts call Hindbrain at each prompt and stop; status, install, settle, log"),
     ("mcp", "serve the memory to agents over MCP; install makes a host know it"),
     ("config", "show or change settings"),

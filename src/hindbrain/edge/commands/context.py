@@ -52,8 +52,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, out: Output) -> int:
     prompt = " ".join(args.words)
-    if args.replay and prompt:
-        raise UsageError("a replay takes its prompts from the file; give a prompt or --replay, not both")
+    if args.replay:
+        _check_replay(args, prompt)
     if not args.replay and not prompt.strip() and args.preset != "start":
         raise UsageError("the prompt is empty; give what an agent is about to be asked, or --replay FILE")
     if args.budget < 0:
@@ -66,6 +66,17 @@ def run(args: Namespace, out: Output) -> int:
 
             return show_replay(app, args.replay, out)
         return _show(app, prompt, args, out)
+
+
+def _check_replay(args: Namespace, prompt: str) -> None:
+    """A replay asks what hooks ask: the settings say how."""
+    if prompt:
+        raise UsageError("a replay takes its prompts from the file; give a prompt or --replay, not both")
+    given = [name for name in ("preset", "budget", "form", "keyword", "explain") if getattr(args, name)]
+    if given:
+        raise UsageError(
+            f"--{given[0]} does not go with --replay, which shows what hooks inject (setting context.preset)"
+        )
 
 
 def _show(app: App, prompt: str, args: Namespace, out: Output) -> int:

@@ -93,4 +93,6 @@ Now with your own notes:
 {sample}  cd ~/my-vault
   hindbrain init            gives the vault an id; changes no note
   hindbrain search coffee   makes the index at the first search
-  hindbrain watch           keeps it up to date while you write"""
+  hindbrain watch           keeps it up to date while you write
+  hindbrain context coffee  shows what an agent would be given, and why
+  hindbrain hook install    makes Claude Code, Codex and others ask for it at each prompt"""

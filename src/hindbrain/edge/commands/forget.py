@@ -32,7 +32,17 @@ def _forget(app: App, memory_id: str, out: Output) -> int:
     out.line(f"forgotten: {safe(gone.text)}")
     if gone.revision_id:
         out.say(f"hindbrain undo {gone.revision_id} brings it back")
+    for path in _told_in(app, gone.id, gone.text):
+        out.warn(f"{safe(path)} tells it, too; hindbrain forget {gone.id} --purge takes out both")
     return 0
+
+
+def _told_in(app: App, memory_id: str, text: str) -> list[str]:
+    """The notes of sessions that tell what was forgotten: a search goes on finding it there."""
+    from hindbrain.context.flush.notes import session_notes_with
+    from hindbrain.memory.forgetting.traces import Traces
+
+    return session_notes_with(app.memory, Traces(memory_id, [text]).in_text)
 
 
 def _purge(app: App, memory_id: str, out: Output) -> int:
@@ -50,7 +60,7 @@ def _purge(app: App, memory_id: str, out: Output) -> int:
     elif done.complete:
         out.line(f"purged: {done.id}, and {done.revisions} kept versions of notes that held it")
     for path in done.elsewhere:
-        out.warn(f"{safe(path)} says the same and was left as it is")
+        out.warn(f"{safe(path)} says the same and was left as it is; take it out there if it must go")
     for problem in done.problems:
         out.warn(safe(problem))
     if not done.complete:

@@ -9,20 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.config import load_config, state_folder
 from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.edge.conversation_state import (
+    call_data,
+    hooks_state,
+    waiting_state,
+    waiting_text,
+    without_daemon,
+)
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, YELLOW, Output, safe
+from hindbrain.edge.pack_text import counted
+from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hindbrain.edge.hooks.hosts import Host
     from hindbrain.edge.hooks.install import Change
-    from hindbrain.edge.hooks.journal import Call
 
 ACTIONS = ("status", "install", "uninstall", "settle", "log")
 _SHOWN = 20
-_DAY_S = 86_400
 _PIECE_S = 5.0
+_ANOTHER_S = 0.2
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -115,17 +123,24 @@ def _status(args: Namespace, out: Output) -> int:
         return 0
     for host in data["hosts"]:
         scopes = [f"{row['scope']}: {word}" for row in host["settings"] if (word := _in_a_word(row))]
-        out.line(f"{out.paint(host['title'], BOLD)}  {', '.join(scopes) or 'not installed'}")
-    out.line(f"vault   {safe(data['vault']) or 'none found'}; {data['waiting']} events wait to be kept")
-    daemon = "answers" if data["daemon"] else "does not run; hooks do without, and a session starts it"
-    out.line(f"daemon  {daemon}")
-    failures = data["failures_today"]
-    out.line(f"log     {data['calls_today']} calls in the last day, {failures} failed ({data['log']})")
-    if data["last_failure"]:
-        failed = data["last_failure"]
-        what = f"last failure: {failed['host']} {failed['event']}: {failed['note']}"
-        out.line(out.paint(safe(what), YELLOW))
+        _row(out, host["title"], ", ".join(scopes) or "not installed")
+    _row(out, "vault", data["vault"] or "none found: hindbrain config vault.path PATH")
+    told = waiting_text(data) if data["vault"] else ""
+    if told or data["vault"]:
+        _row(out, "capture", told or "nothing waits to be kept")
+    daemon = "answers" if data["daemon"] else f"does not answer; {without_daemon(load_config())}"
+    _row(out, "daemon", daemon)
+    calls = f"{counted(data['calls_today'], 'call')} in the last day, {data['failures_today']} failed"
+    _row(out, "log", f"{calls} ({data['log']})")
+    if failed := data["last_failure"]:
+        what = f"{failed['host']} {failed['event']}: {failed['note'] or failed['outcome']}"
+        what += f" ({moment_text(failed['at'])})"
+        _row(out, "failed", what, YELLOW)
     return 0
+
+
+def _row(out: Output, name: str, text: str, *colour: str) -> None:
+    out.line(f"{out.paint(f'{name:11}', BOLD)} {out.paint(safe(text), *colour)}")
 
 
 def _in_a_word(row: dict[str, Any]) -> str:
@@ -141,15 +156,9 @@ def _status_data(args: Namespace) -> dict[str, Any]:
     from hindbrain.edge.hooks import install as installing
     from hindbrain.edge.hooks import places
     from hindbrain.edge.hooks.hosts import HOSTS
-    from hindbrain.edge.hooks.journal import LOG_FILE, read_calls
 
     config = load_config()
-    state = state_folder(config)
     command = installing.hook_command()
-    vault, waiting = _vault_state(args)
-    calls = read_calls(state)
-    today = [call for call in calls if call.at > time.time() - _DAY_S]
-    failed = [call for call in calls if call.outcome in ("failed", "late")]
     hosts = []
     for host in HOSTS:
         ways = [places.where(scope) for scope in places.SCOPES]
@@ -165,31 +174,27 @@ def _status_data(args: Namespace) -> dict[str, Any]:
         hosts.append({"host": host.name, "title": host.title, "settings": settings})
     return {
         "hosts": hosts,
-        "vault": vault,
-        "waiting": waiting,
+        **_vault_state(args),
         "daemon": bool(answers(folder_of(config))),
-        "log": str(state / LOG_FILE),
-        "calls_today": len(today),
-        "failures_today": sum(call.outcome in ("failed", "late") for call in today),
-        "last_failure": _call_data(failed[-1]) if failed else None,
+        **hooks_state(config),
     }
 
 
-def _vault_state(args: Namespace) -> tuple[str, int]:
-    """The vault, and how many events wait in it; ("", 0) where there is none."""
-    from hindbrain.context.capture.spool import count_waiting
-
+def _vault_state(args: Namespace) -> dict[str, Any]:
+    """The vault, and what waits in it; "" and nothing more where there is none."""
     try:
         with closing(open_app(args)) as app:
-            return str(app.root), count_waiting(app.state)
+            return {"vault": str(app.root), **waiting_state(app.state)}
     except HindbrainError:
         if args.vault:
             raise
-        return "", 0
+        return {"vault": "", **waiting_state(None)}
 
 
 def _settle(args: Namespace, out: Output) -> int:
     """Catch up now, in pieces, until nothing is left or the time is up."""
+    from hindbrain.context.capture.catching_up import CaughtUp
+
     if not 0 < args.seconds <= 86_400:
         raise UsageError(f"--seconds is {args.seconds:g}; it must be more than 0")
     deadline = time.monotonic() + args.seconds
@@ -202,20 +207,34 @@ def _settle(args: Namespace, out: Output) -> int:
             for name in done:
                 done[name] += getattr(caught, name)
             problems += [problem for problem in caught.problems if problem not in problems]
-            if not caught.more or not caught.messages or left_s <= 0:
+            at_it = caught == CaughtUp(more=True)
+            if not caught.more or left_s <= 0 or not (caught.messages or at_it):
                 break
+            if at_it:  # another process: the daemon, mostly, and soon done
+                time.sleep(min(_ANOTHER_S, max(0.0, left_s)))
     if out.json:
         out.data({**done, "problems": problems, "more": caught.more})
     else:
-        out.line(
-            f"{done['messages']} messages of {done['sessions']} sessions; {done['stored']} memories stored, "
-            f"{done['held']} wait in the inbox, {done['fixes']} fixes"
-        )
+        out.line(_settled(done))
         for problem in problems:
             out.warn(safe(problem))
         if caught.more:
-            out.say("something is left: run it again")
+            at = "another process is at it" if at_it else "something is left"
+            out.say(f"{at}: run it again")
     return 1 if problems else 0
+
+
+def _settled(done: dict[str, int]) -> str:
+    """What was kept, in words; nothing is said of what did not happen."""
+    if not done["messages"]:
+        return "nothing new was said"
+    kept = [
+        f"{counted(done['stored'], 'memory', 'memories')} stored" if done["stored"] else "",
+        f"{counted(done['fixes'], 'fix', 'fixes')} of failed commands among them" if done["fixes"] else "",
+        f"{done['held']} in the inbox for you: hindbrain inbox" if done["held"] else "",
+    ]
+    read = f"{counted(done['messages'], 'message')} of {counted(done['sessions'], 'session')} read"
+    return "; ".join(filter(None, (read, *kept))) + ("" if any(kept) else "; nothing in them that lasts")
 
 
 def _log(_: Namespace, out: Output) -> int:
@@ -224,7 +243,7 @@ def _log(_: Namespace, out: Output) -> int:
     state = state_folder(load_config())
     calls = read_calls(state)[-_SHOWN:]
     if out.json:
-        out.data({"log": str(state / LOG_FILE), "calls": [_call_data(call) for call in calls]})
+        out.data({"log": str(state / LOG_FILE), "calls": [call_data(call) for call in calls]})
         return 0
     for call in calls:
         when = time.strftime("%m-%d %H:%M:%S", time.localtime(call.at))
@@ -236,7 +255,3 @@ def _log(_: Namespace, out: Output) -> int:
     if not calls:
         out.line(out.paint("no hook was called yet", DIM))
     return 0
-
-
-def _call_data(call: Call) -> dict[str, Any]:
-    return dict(call._asdict())

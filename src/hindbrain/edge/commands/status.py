@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+from hindbrain.edge.conversation_state import waiting_text
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, Output, safe
 from hindbrain.edge.vault_state import vault_state
@@ -63,6 +64,20 @@ def _lines(state: dict[str, Any], now: float) -> Iterator[tuple[str, str]]:
         yield "vectors", f"{index['vectors']} of {index['embedder'] or 'no embedder'}{pending}"
     yield "embedder", f"{embedder['provider']} ({embedder['reason']})"
     yield "watch", _watch_text(watch)
+    yield "daemon", _daemon_text(state["daemon"])
+    hooks = state["hooks"]
+    if hooks["calls_today"]:
+        yield "hooks", f"{hooks['calls_today']} calls in the last day, {hooks['failures_today']} failed"
+    if told := waiting_text(state["conversations"]):
+        yield "capture", told
+
+
+def _daemon_text(daemon: dict[str, Any]) -> str:
+    if not daemon["running"]:
+        return "not running"
+    if not daemon["answers"]:
+        return f"running and does not answer (process {daemon.get('pid', 'unknown')})"
+    return f"running since {moment_text(daemon['since'])} (process {daemon['pid']})"
 
 
 def _watch_text(watch: dict[str, Any] | None) -> str:

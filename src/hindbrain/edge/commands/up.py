@@ -11,16 +11,16 @@ from typing import Any, NoReturn
 from hindbrain.app import locate_vault
 from hindbrain.base.config import Config, load_config
 from hindbrain.base.errors import Busy, NotFound, UsageError
+from hindbrain.edge.conversation_state import daemon_state
 from hindbrain.edge.daemon import starting
-from hindbrain.edge.daemon.address import LOG_FILE, read_address
+from hindbrain.edge.daemon.address import LOG_FILE
 from hindbrain.edge.daemon.client import request
 from hindbrain.edge.opening import check_folder
 from hindbrain.edge.output import BOLD, Output, safe
-from hindbrain.edge.when import moment_text
+from hindbrain.edge.when import moment_text, span_text
 
 ACTIONS = ("start", "status", "stop")
 _OPEN_S = 5.0
-_STATUS_S = 2.0
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -83,19 +83,6 @@ def _add(config: Config, vault: Path) -> None:
         raise NotFound(f"the daemon can't open {str(vault)!r}: {reply.get('message')}")
 
 
-def daemon_state(config: Config) -> dict[str, Any]:
-    """Whether a daemon runs and answers, and what it says of itself (docs/json.md)."""
-    folder = starting.folder_of(config)
-    state: dict[str, Any] = {"running": not starting.is_free(folder, 0), "answers": False}
-    address = read_address(str(folder))
-    if address is not None and state["running"]:
-        state |= {"pid": address.pid, "version": address.version, "address": address.place}
-    reply = request(folder, "status", "", {}, timeout_s=_STATUS_S) if state["running"] else None
-    if reply is not None and isinstance(reply.get("result"), dict):
-        state |= {"answers": True, **reply["result"]}  # type: ignore[dict-item]
-    return {**state, "log": str(folder / LOG_FILE)}
-
-
 def _status(config: Config, out: Output) -> int:
     state = daemon_state(config)
     if out.json:
@@ -114,6 +101,9 @@ def _show(state: dict[str, Any], out: Output) -> None:
     for vault in state.get("vaults", ()):
         making = f"  ({vault['making_index']})" if vault["making_index"] else ""
         out.line(f"{out.paint('vault  ', BOLD)} {safe(vault['path'])}{making}")
+    if state.get("ends_after_idle_s"):
+        idle = span_text(state["ends_after_idle_s"])
+        out.line(f"{out.paint('ends   ', BOLD)} after {idle} without a request")
     out.line(f"{out.paint('listens', BOLD)} {state.get('address', 'nowhere')}")
     out.line(f"{out.paint('log    ', BOLD)} {state['log']}")
 

@@ -45,12 +45,10 @@ class Purged(NamedTuple):
         return not self.problems
 
 
-def purge(
-    memory: Memory, writer: VaultWriter, memory_id: str, beside: Callable[[Callable[[str], bool]], object]
-) -> Purged:
+def purge(memory: Memory, writer: VaultWriter, memory_id: str, beside: Callable[[Traces], object]) -> Purged:
     """Raises NotFound when nothing is known of the memory; what fails later is in `problems`.
 
-    `beside`: takes it out of what others keep; it is given a function that knows the texts which hold it.
+    `beside`: takes it out of what others keep.
     """
     wanted = memory_id.strip().rpartition("^")[2].rstrip("]")
     if not _ID.fullmatch(wanted):
@@ -78,7 +76,7 @@ def purge(
         "the log of use",
         lambda: writer.edit_state_file(USAGE_LOG, lambda data: _without_queries(data, traces)),
     )
-    part("what is kept of conversations", lambda: beside(traces.in_text))
+    part("what is kept of conversations", lambda: beside(traces))
     part("the index", lambda: _purge_index(memory, traces))
     # After all that writes notes, since each such change is kept, too.
     rewritten = part("the revisions", lambda: writer.rewrite_revisions(traces.taken_from)) or 0

@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterable
 from hindbrain.base.errors import VaultError
 from hindbrain.memory.items.item import parse_entries
 from hindbrain.memory.items.item_line import read_line
+from hindbrain.search.terms import STOP_WORDS
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.parse import decode_note
 
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")  # shown by its alias
 _WORD = re.compile(r"[^\W_]+")
 _FEWEST = 3  # words that are looked for inside other text
+_RETOLD = 0.75  # of the words that make the difference
 
 
 class Traces:
@@ -27,11 +29,17 @@ class Traces:
         said = {_said(text) for text in self.texts} - {""}
         self._whole: Collection[str] = said
         self._within: Collection[str] = {words for words in said if words.count(" ") >= _FEWEST - 1}
+        self._telling = [told for told in map(_telling, said) if len(told) > 1]
 
     def in_text(self, text: str) -> bool:
         """Does it say the same, or hold it?"""
         said = _said(text)
         return said in self._whole or self._is_within(said)
+
+    def retold_in(self, text: str) -> bool:
+        """Does it say so in nearly these words, as what somebody said and the memory was made of does?"""
+        words = set(_said(text).split(" "))
+        return self.in_text(text) or any(len(told & words) >= _RETOLD * len(told) for told in self._telling)
 
     def hinted_at(self, query: str) -> bool:
         """Does a question share a word with it? One word is enough to tell what was asked for."""
@@ -78,6 +86,12 @@ class Traces:
 
     def _is_within(self, said: str) -> bool:
         return any(f" {words} " in f" {said} " for words in self._within)
+
+
+def _telling(said: str) -> frozenset[str]:
+    """The words that make the difference; "user" is ours, where somebody said "I"."""
+    words = (word for word in said.split(" ") if len(word) > 1 or not word.isascii())
+    return frozenset(word for word in words if word not in STOP_WORDS and word not in ("user", "users"))
 
 
 def texts_of(memory_id: str, data: bytes) -> set[str]:

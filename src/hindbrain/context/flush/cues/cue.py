@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 # How the memory is worded: the sentence in the third person; "User wants: rest"; the name to call them by;
-# "Decided: rest"; a reminder; the rest alone; the sentence as it is; the sentence in quotation marks.
-Shape: TypeAlias = Literal["user", "wants", "named", "decided", "reminder", "rest", "plain", "quoted"]
+# "Decided: rest"; "Decided not to rest"; a reminder; the rest alone; the sentence as it is, or quoted.
+Shape: TypeAlias = Literal[
+    "user", "wants", "named", "decided", "against", "reminder", "rest", "plain", "quoted"
+]
 
 
 class Cue(NamedTuple):

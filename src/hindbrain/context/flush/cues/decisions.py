@@ -51,6 +51,15 @@ DECISIONS: tuple[Cue, ...] = (
         needs_name=True,
     ),
     Cue(
+        "we will not",
+        "decision",
+        r"^(?:so |then |now )*(?:let's not|we(?:'ll| will) not|we won't) "
+        r"(?P<rest>(?:use|support|adopt|switch to|migrate to|move to|go with|depend on)\b .*)",
+        "against",
+        importance=0.7,
+        needs_name=True,
+    ),
+    Cue(
         "we will use",
         "decision",
         r"^(?:so |then )?we(?:'ll| will| shall) (?P<rest>(?:use|go with|stick"
