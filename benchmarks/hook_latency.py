@@ -99,13 +99,19 @@ Hooks = Mapping[str, tuple[Sequence[str], str]]  # a command, and the event that
 
 def _hooks() -> Hooks:
     def hook(event: str) -> list[str]:
-        return [sys.executable, "-m", _HOOK, "claude-code", event]
+        return [*_command(), "claude-code", event]
 
     return {
         "python": ([sys.executable, "-c", "pass"], ""),
         "prompt": (hook("user-prompt-submit"), "UserPromptSubmit"),
         "stop": (hook("stop"), "Stop"),
     }
+
+
+def _command() -> list[str]:
+    """What hosts call: the installed program, where there is one."""
+    program = Path(sys.executable).with_name("hindbrain-hook")
+    return [str(program)] if program.exists() else [sys.executable, "-m", _HOOK]
 
 
 def _phase(phase: str, hooks: Hooks, vault: Path, environ: Mapping[str, str]) -> dict[str, list[Ran]]:

@@ -135,12 +135,13 @@ def test_one_that_hangs_is_given_up_at_the_time_out_and_not_killed(notes: Vault,
     process.send_signal(signal.SIGSTOP)
     for prompt in ("short", "x" * 5_000_000):  # more than the system's buffers take
         began = time.monotonic()
-        assert client.ask(daemons.folder, "search", notes.root, {"query": prompt}, timeout_s=0.2) is None
+        asked = {"query": prompt}
+        assert client.request(daemons.folder, "search", notes.root, asked, timeout_s=0.2) is None
         assert time.monotonic() - began < PATIENCE_S
     status = _data(_up("status", "--json"))
     assert (status["running"], status["answers"], status["pid"]) == (True, False, process.pid)
     process.send_signal(signal.SIGCONT)
-    wait_until(lambda: client.ask(daemons.folder, "ping", notes.root, {}, timeout_s=1))
+    wait_until(lambda: client.request(daemons.folder, "ping", notes.root, {}, timeout_s=1))
 
 
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])

@@ -14,6 +14,7 @@ from hindbrain.base.errors import ConfigError, UsageError
 from hindbrain.edge.hooks import install as installing
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Host
 from hindbrain.edge.hooks.places import Where, rules_path, settings_path
+from hindbrain.edge.hooks.plugins import plugin_enabled
 from hindbrain.edge.mcp.hosts import Place
 from hindbrain.edge.mcp.json_edit import append_item, read_members, remove_item, remove_member
 
@@ -230,3 +231,45 @@ def test_comments_around_an_item_stay() -> None:
     after = remove_item(text, ("l",), 1)
     assert read_members(after) == {"l": [1, 3]}
     assert all(said in after for said in ("// one", "// two", "// beside two"))
+
+
+_CODEX = installing.named_host("codex")
+_CLAUDE = installing.named_host("claude-code")
+# As these programs wrote them when the plugins were installed: Claude Code 2.1.197, Codex 0.166.0.
+_CLAUDE_ON = '{"extraKnownMarketplaces": {}, "enabledPlugins": {"hindbrain@hindbrain": true}}'
+_CODEX_ON = '[marketplaces.x]\nsource_type = "local"\n\n[plugins."hindbrain@x"]\nenabled = true\n'
+
+
+def _records(at: Where, host: Host, text: str) -> None:
+    file = settings_path(host, at)
+    file = file.with_name("config.toml") if host.name == "codex" else file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize(
+    ("host", "on"), [(_CLAUDE, _CLAUDE_ON), (_CODEX, _CODEX_ON)], ids=["claude-code", "codex"]
+)
+def test_a_plugin_is_seen_in_the_records_of_its_host(host: Host, on: str, scope: str, at: Where) -> None:
+    at = at._replace(scope=scope)
+    assert plugin_enabled(host, at) is False
+    _records(at, host, on)
+    assert plugin_enabled(host, at) is True
+    _records(at, host, on.replace("true", "false"))
+    assert plugin_enabled(host, at) is False
+    _records(at, host, on.replace("hindbrain@", "hindbrain-other@"))
+    assert plugin_enabled(host, at) is False
+    _records(at, host, "[[[")
+    assert plugin_enabled(host, at) is None
+
+
+def test_a_plugin_that_one_person_has_switched_on_in_a_project_is_seen(at: Where) -> None:
+    at = at._replace(scope="project")
+    _records(at, _CLAUDE, "{}")
+    settings_path(_CLAUDE, at).with_name("settings.local.json").write_text(_CLAUDE_ON)
+    assert plugin_enabled(_CLAUDE, at) is True
+
+
+def test_of_a_host_that_does_not_say_it_is_not_known(at: Where) -> None:
+    assert plugin_enabled(installing.named_host("gemini"), at) is None

@@ -210,6 +210,56 @@ def test_a_damaged_index_is_told_and_stops_nothing(synced: Any, surroundings: Pa
     assert "7421" not in json.dumps(answer)
 
 
+def test_an_answer_that_is_too_long_for_the_host_does_not_count_as_injected(
+    synced: Any, surroundings: Path
+) -> None:
+    from hindbrain.app import build_app
+    from hindbrain.base.config import load_config
+    from hindbrain.context.topic.ledger import FOLDER, PageLedger
+    from hindbrain.context.turn import SessionKey
+
+    def in_window() -> frozenset[str]:
+        state = build_app(load_config(), synced.root, warm=False).state
+        return PageLedger(state / FOLDER, SessionKey("claude-code", "s")).in_window()
+
+    program = (
+        "from hindbrain.edge.hooks.main import main\n"
+        "from hindbrain.edge.hooks.hosts import host_named\n"
+        "host_named('claude-code').longest = 100\n"
+        "main(['claude-code', 'user-prompt-submit'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=_prompt(synced.root).encode(), capture_output=True,
+        timeout=_PATIENCE_S, check=True,
+    )  # fmt: skip
+    assert not _context(json.loads(done.stdout))
+    assert read_calls(surroundings)[-1].note.startswith("too_long") and not in_window()
+    assert "7421" in _context(_run("claude-code", "user-prompt-submit", _prompt(synced.root)))
+    assert in_window()
+
+
+def test_with_a_daemon_a_prompt_imports_almost_nothing(synced: Any, surroundings: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from hindbrain.edge.hooks import main\n"
+        "from hindbrain.edge.daemon import client\n"
+        "client.ask = lambda *_, **__: {'text': 'known', 'notices': []}\n"
+        "os._exit = lambda _: (sys.stderr.write(' '.join(sys.modules)), sys.stderr.flush())\n"
+        "main.main(['claude-code', 'user-prompt-submit'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], input=_prompt(synced.root).encode(), capture_output=True,
+        timeout=_PATIENCE_S, check=True,
+    )  # fmt: skip
+    assert _context(json.loads(done.stdout)) == "known"
+    bare = subprocess.run(
+        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True
+    )
+    costly = {"json", "re", "enum", "collections", "typing", "pathlib", "contextlib", "hindbrain.base.config"}
+    assert "hindbrain.edge.hooks.doing" in done.stderr.decode().split()
+    assert costly.isdisjoint(set(done.stderr.decode().split()) - set(bare.stdout.split()))
+
+
 def test_on_its_way_to_the_daemon_it_imports_nothing_heavy(surroundings: Path) -> None:
     program = (
         "import hindbrain.edge.hooks.main, hindbrain.edge.hooks.doing, hindbrain.app, sys\n"

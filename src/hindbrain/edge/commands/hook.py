@@ -123,7 +123,9 @@ def _status(args: Namespace, out: Output) -> int:
         return 0
     for host in data["hosts"]:
         scopes = [f"{row['scope']}: {word}" for row in host["settings"] if (word := _in_a_word(row))]
-        _row(out, host["title"], ", ".join(scopes) or "not installed")
+        unsure = any(row["plugin"] is None for row in host["settings"])
+        none = "not in its settings (a plugin would not show here)" if unsure else "not installed"
+        _row(out, host["title"], ", ".join(scopes) or none)
     _row(out, "vault", data["vault"] or "none found: hindbrain config vault.path PATH")
     told = waiting_text(data) if data["vault"] else ""
     if told or data["vault"]:
@@ -147,7 +149,7 @@ def _in_a_word(row: dict[str, Any]) -> str:
     if row["installed"] is None:
         return "can't be read"
     if not row["installed"]:
-        return ""
+        return "by its plugin" if row["plugin"] else ""
     return "installed" if row["current"] else "installed, of another version: install it again"
 
 
@@ -156,6 +158,7 @@ def _status_data(args: Namespace) -> dict[str, Any]:
     from hindbrain.edge.hooks import install as installing
     from hindbrain.edge.hooks import places
     from hindbrain.edge.hooks.hosts import HOSTS
+    from hindbrain.edge.hooks.plugins import plugin_enabled
 
     config = load_config()
     command = installing.hook_command()
@@ -168,6 +171,7 @@ def _status_data(args: Namespace) -> dict[str, Any]:
                 "file": str(places.settings_path(host, at)),
                 "installed": installing.is_installed(host, at),
                 "current": installing.is_current(host, at, command),
+                "plugin": plugin_enabled(host, at),
             }
             for at in ways
         ]

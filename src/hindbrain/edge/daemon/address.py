@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from hindbrain.edge.daemon.quick_json import loads
+
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without its module
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,21 +51,30 @@ def likely_folder(environ: Mapping[str, str]) -> str:
     """
     state = environ.get("HINDBRAIN_STATE_FOLDER", "")
     if not state:
-        home = environ.get("HOME", "")
-        if environ.get("HINDBRAIN_CONFIG") or not home or sys.platform in ("win32", "darwin"):
+        data = "" if environ.get("HINDBRAIN_CONFIG") else _usual_data_folder(environ)
+        if not data:
             return ""
-        data = environ.get("XDG_DATA_HOME", "").strip()
-        state = os.path.join(data or os.path.join(home, ".local", "share"), "hindbrain")  # noqa: PTH118
+        state = os.path.join(data, "hindbrain")  # noqa: PTH118
     return daemon_folder(os.path.abspath(os.path.expanduser(state)))  # noqa: PTH100, PTH111
+
+
+def _usual_data_folder(environ: Mapping[str, str]) -> str:
+    """Where applications keep their data; "" when that takes more than a look at the environment."""
+    home, named = environ.get("HOME", ""), environ.get("XDG_DATA_HOME", "").strip()
+    if sys.platform == "win32":
+        return environ.get("LOCALAPPDATA", "")
+    if not home or environ.get("ANDROID_DATA"):
+        return ""
+    if sys.platform == "darwin":
+        return "" if named else f"{home}/Library/Application Support"
+    return named or f"{home}/.local/share"
 
 
 def read_address(folder: str) -> Address | None:
     """What `daemon.json` says; None when there is none, or nothing that can be used."""
-    import json
-
     try:
         with open(os.path.join(folder, ADDRESS_FILE), "rb") as file:  # noqa: PTH118
-            found = json.loads(file.read(_MOST_BYTES))
+            found = loads(file.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     return _checked(found) if isinstance(found, dict) else None

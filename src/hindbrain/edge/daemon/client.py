@@ -1,7 +1,8 @@
 """Asks the daemon. Standard library only: a hook imports this and little else.
 
-No answer is no error: whoever asks then does the job itself. Never waits longer than it is told to, and never
-sends a word to a place that is not known to be the daemon's.
+No answer is no error: whoever asks then does the job itself. Never waits longer than it is told to, never
+sends a word to a place that is not known to be the daemon's, and leaves a daemon alone for a while that did
+not answer at all (`silence`).
 """
 
 from __future__ import annotations
@@ -12,54 +13,106 @@ import time
 
 from hindbrain import __version__
 from hindbrain.edge.daemon.address import LOCK_FILE, LOOPBACK, Address, read_address
+from hindbrain.edge.daemon.quick_json import dumps, loads
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without its module
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PROTOCOL = 1
 LARGEST = 8_000_000  # bytes of a request or an answer, as one line
+TAKEN = b"\n"  # what the daemon hears from a caller that has the whole answer
 _MARGIN_S = 0.05  # the daemon gives up a little before its caller does
 _SEND_S = 0.2  # for what needs no answer
+_SILENT = "silent"  # `silence.FILE`, without its module
 
 
 def ask(
     folder: str | os.PathLike[str], verb: str, vault: str | os.PathLike[str], arguments: Mapping[str, object],
-    *, timeout_s: float, near: str = "",
+    *, timeout_s: float, near: str = "", fits: Callable[[Mapping[str, object]], bool] | None = None,
 ) -> dict[str, object] | None:  # fmt: skip
     """The result of `verb` on a vault, as `verbs.answer` gives it.
 
     `folder` is the daemon's own (`address.daemon_folder`, or `likely_folder`). `near`: instead of a vault,
     the folder from which one is looked for, so that the caller needs no settings. None: there is no daemon,
     it did not answer in time, or it could not do it; the caller does it itself, and learns what is wrong.
+    `fits`: can the caller use the result? Else the daemon is not told that it was taken.
     """
-    reply = request(folder, verb, vault, arguments, timeout_s=timeout_s, near=near)
+    place = os.fspath(folder)
+    address = _running(place)
+    if address is None:
+        return None
+    was_silent = os.path.exists(os.path.join(place, _SILENT))  # noqa: PTH110, PTH118
+    if was_silent:
+        from hindbrain.edge.daemon.silence import forget_silence, patience_s
+
+        timeout_s = patience_s(place, address, timeout_s)
+        if not timeout_s:
+            return None
+    try:
+        reply = _exchanged(address, verb, os.fspath(vault), arguments, timeout_s, near, fits)
+    except TimeoutError:
+        _note_if_silent(place, address)
+        return None
+    except (OSError, ValueError):
+        return None
+    if was_silent:
+        forget_silence(place)
     result = reply.get("result") if reply is not None and reply.get("ok") is True else None
     return result if isinstance(result, dict) else None
+
+
+def _note_if_silent(folder: str, address: Address) -> None:
+    """One that is merely slow, as with a cold disk, still says that it is there."""
+    from hindbrain.edge.daemon.silence import AGAIN_S, note_silence
+
+    try:
+        _exchanged(address, "ping", "", {}, AGAIN_S, "")
+    except TimeoutError:
+        note_silence(folder, address)
+    except (OSError, ValueError):
+        return
 
 
 def request(
     folder: str | os.PathLike[str], verb: str, vault: str | os.PathLike[str], arguments: Mapping[str, object],
     *, timeout_s: float, near: str = "",
 ) -> dict[str, object] | None:  # fmt: skip
-    """The whole answer, also one that says what failed; None when there is no daemon or no answer in time."""
-    deadline = time.monotonic() + timeout_s
+    """The whole answer, also one that says what failed; None when there is no daemon or no answer in time.
+    Asks it whatever it did before."""
     address = _running(os.fspath(folder))
     if address is None:
         return None
-    line = _line(address, verb, os.fspath(vault), arguments, max(0.0, timeout_s - _MARGIN_S), near)
-    if line is None:
-        return None
-    connection = None
     try:
-        connection = _connect(address, deadline)
-        _send(connection, line, deadline)
-        return _received(connection, deadline)
+        return _exchanged(address, verb, os.fspath(vault), arguments, timeout_s, near)
     except (OSError, ValueError):
         return None
+
+
+def _exchanged(
+    address: Address,
+    verb: str,
+    vault: str,
+    arguments: Mapping[str, object],
+    timeout_s: float,
+    near: str,
+    fits: Callable[[Mapping[str, object]], bool] | None = None,
+) -> dict[str, object] | None:
+    """Raises TimeoutError when there was no answer, OSError when nobody is there, ValueError for nonsense."""
+    deadline = time.monotonic() + timeout_s
+    line = _line(address, verb, vault, arguments, max(0.0, timeout_s - _MARGIN_S), near)
+    if line is None:
+        return None
+    connection = _connect(address, deadline)
+    try:
+        _send(connection, line, deadline)
+        reply = _received(connection, deadline)
+        result = reply.get("result") if reply is not None else None
+        if isinstance(result, dict) and (fits is None or fits(result)):
+            _acknowledge(connection)
+        return reply
     finally:
-        if connection is not None:
-            connection.close()
+        connection.close()
 
 
 def tell(
@@ -67,8 +120,11 @@ def tell(
     *, near: str = "",
 ) -> bool:  # fmt: skip
     """Ask for something and do not wait for the answer. False when nobody heard it."""
-    address = _running(os.fspath(folder))
-    return address is not None and _tell(address, verb, os.fspath(vault), arguments, near)
+    place = os.fspath(folder)
+    address = _running(place)
+    if address is None or os.path.exists(os.path.join(place, _SILENT)):  # noqa: PTH110, PTH118
+        return False
+    return _tell(address, verb, os.fspath(vault), arguments, near)
 
 
 def _tell(address: Address, verb: str, vault: str, arguments: Mapping[str, object], near: str = "") -> bool:
@@ -132,8 +188,6 @@ def _line(
 
     The token comes first: nobody is listened to for long without one.
     """
-    import json
-
     asked = {
         "v": PROTOCOL,
         "token": address.token,
@@ -144,7 +198,7 @@ def _line(
         "arguments": arguments,
     }
     try:
-        text = json.dumps(asked, ensure_ascii=False, separators=(",", ":"))
+        text = dumps(asked)
     except (TypeError, ValueError, RecursionError):
         return None
     line = text.encode("utf-8", "surrogatepass") + b"\n"  # half a character, from a broken file name
@@ -176,8 +230,6 @@ def _send(connection: _socket.socket, line: bytes, deadline: float) -> None:
 
 def _received(connection: _socket.socket, deadline: float) -> dict[str, object] | None:
     """One line of JSON; None when it is not one. A daemon that dies meanwhile closes the connection."""
-    import json
-
     parts: list[bytes] = []
     size = 0
     while not (parts and parts[-1].endswith(b"\n")):
@@ -187,8 +239,15 @@ def _received(connection: _socket.socket, deadline: float) -> dict[str, object] 
         if not part or size > LARGEST:
             return None
         parts.append(part)
-    answer = json.loads(b"".join(parts).decode("utf-8", "surrogatepass"))
+    answer = loads(b"".join(parts))
     return answer if isinstance(answer, dict) else None
+
+
+def _acknowledge(connection: _socket.socket) -> None:
+    try:
+        connection.send(TAKEN)
+    except OSError:
+        return  # it did not want to know
 
 
 def _left(deadline: float) -> float:

@@ -31,6 +31,7 @@ from hindbrain.edge.daemon.address import (
     address_data,
     read_address,
 )
+from hindbrain.edge.daemon.silence import forget_silence
 from hindbrain.vault.lock import FileLock
 
 _SOCKET = "socket"
@@ -171,6 +172,7 @@ def leave(here: Listening) -> None:
     if is_ours(here):
         with contextlib.suppress(OSError):
             (here.folder / ADDRESS_FILE).unlink()
+        forget_silence(str(here.folder))
     elif found is not None and found.place == here.address.place:
         return
     if here.address.kind == UNIX:
@@ -180,6 +182,7 @@ def leave(here: Listening) -> None:
 def _clear_former(folder: Path) -> None:
     """Take away what a killed daemon left. Only called by whoever holds the lock."""
     former = read_address(str(folder))
+    forget_silence(str(folder))
     for left in (folder / ADDRESS_FILE, *folder.glob(f"{ADDRESS_FILE}.*.tmp")):
         with contextlib.suppress(OSError):
             left.unlink(missing_ok=True)

@@ -4,6 +4,9 @@
     {"ok": true, "result": {...}}
     {"ok": false, "code": "not_found", "message": "...", "advice": "fix"}
 
+Who has got a result whole says so with one more line end, and then closes: what a result of `turn`, `start`
+or `failure` injects counts as injected only then. Who closes before is taken to have gone.
+
 Pure but for `read_line`. Whoever does not know the token is told nothing but that.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -18,6 +19,9 @@ _LOOK_AGAIN_S = 0.1
 
 def run_here(folder: Path, *, idle_minutes: float) -> str:
     """Be the daemon of this folder until it ends; returns why. Busy when another one answers there."""
+    # Its helping threads wait by spinning, on cores that the host, too, would like to have: a turn took twice
+    # as long with them. Read when numpy is imported, which nobody has done by now.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     deadline = time.monotonic() + _MAKE_ROOM_S
     while True:
         try:

@@ -2,6 +2,7 @@
 
 One thread accepts; each connection has a thread of its own, so that a slow or silent client holds up nobody;
 the work is done on the lane of its vault. What nobody waits for is done on another, piece by piece.
+Who has gone before the work begins gets none done; who goes before the answer is there has not been told.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,18 +20,21 @@ from hindbrain import __version__
 from hindbrain.base.errors import Busy, HindbrainError, Refused, UsageError
 from hindbrain.edge.daemon import protocol
 from hindbrain.edge.daemon.chores import CatchUp, WarmUp
+from hindbrain.edge.daemon.client import TAKEN
 from hindbrain.edge.daemon.listening import Listening, is_ours, peer_is_owner
 from hindbrain.edge.daemon.protocol import Request
 from hindbrain.edge.daemon.vaults import Served, Vaults
-from hindbrain.edge.daemon.verbs import PIECE_S, Result, answer, checked
+from hindbrain.edge.daemon.verbs import PASSAGES, PIECE_S, Result, answer, checked, take_back
 from hindbrain.edge.serving.serving import report_failure, say
 
 if TYPE_CHECKING:
+    from hindbrain.app import App
     from hindbrain.edge.serving.serving import Serving
 
 _MOST_CONNECTIONS = 64
 _REQUEST_S = 5.0  # for a request to come in whole
 _SEND_S = 5.0  # for an answer to be taken
+_TAKEN_S = 2.0  # for the word that it was; it comes at once, or never
 _LOOK_S = 30.0  # between looks whether this daemon can still be found
 _CLOSING_S = 1.5  # for the vaults to be put in order at the end; whoever ends us does not wait much longer
 _LAST_ANSWERS_S = 0.5
@@ -113,9 +118,7 @@ class Daemon:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                line = self._answered(connection)
-                connection.settimeout(_SEND_S)
-                connection.sendall(line)
+                self._exchange(connection)
         except OSError:  # whoever asked has gone
             pass
         except Exception as error:  # noqa: BLE001  the outermost handler
@@ -125,15 +128,29 @@ class Daemon:
                 self._active -= 1
                 self._change.notify_all()
 
-    def _answered(self, connection: socket.socket) -> bytes:
+    def _exchange(self, connection: socket.socket) -> None:
+        asked = _Asked(connection)
+        line = self._answered(asked)
+        taken = False
         try:
-            if not peer_is_owner(connection):
+            connection.settimeout(_SEND_S)
+            connection.sendall(line)
+            if asked.take_back is not None:
+                connection.settimeout(_TAKEN_S)
+                taken = connection.recv(1) == TAKEN
+        finally:
+            if asked.take_back is not None and not taken:
+                asked.take_back()
+
+    def _answered(self, asked: _Asked) -> bytes:
+        try:
+            if not peer_is_owner(asked.connection):
                 raise Refused("this daemon serves another user")
             token = self._here.address.token
             request = protocol.parse_request(
-                protocol.read_line(connection, token, timeout_s=_REQUEST_S), token
+                protocol.read_line(asked.connection, token, timeout_s=_REQUEST_S), token
             )
-            return protocol.result_line(self._do(request))
+            return protocol.result_line(self._do(request, asked))
         except (HindbrainError, TimeoutError) as error:
             return protocol.failure_line(error)
         except OSError:
@@ -142,7 +159,7 @@ class Daemon:
             report_failure("a request", error)
             return protocol.failure_line(error)
 
-    def _do(self, request: Request) -> Result:
+    def _do(self, request: Request, asked: _Asked) -> Result:
         if not request.vault and not request.near:
             return self._own_verb(request.verb)
         checked(request.verb, request.arguments)  # before a vault is opened for it
@@ -150,7 +167,7 @@ class Daemon:
         try:
             if request.verb == "settle":
                 return self._settle(served.chores, request.arguments)
-            result = self._on_lane(served.serving, request)
+            result = self._on_lane(served.serving, request, asked)
             if request.verb == "keep":
                 served.chores.submit(lambda _: None)  # it looks at what waits soon after each call
             return result
@@ -197,16 +214,26 @@ class Daemon:
             ],
         }
 
-    def _on_lane(self, serving: Serving, request: Request) -> Result:
+    def _on_lane(self, serving: Serving, request: Request, asked: _Asked) -> Result:
         """Wait for as long as the asker does. What nobody waits for any more is not begun."""
-        future = serving.submit(lambda app: answer(app, request.verb, request.arguments))
+
+        def work(app: App) -> Result:
+            if request.patience_s and asked.has_gone():
+                raise Busy("whoever asked has gone")
+            return answer(app, request.verb, request.arguments)
+
+        future = serving.submit(work)
         if not request.patience_s:  # told, not asked
             return {}
         try:
-            return future.result(request.patience_s)
+            result = future.result(request.patience_s)
         except TimeoutError:
-            future.cancel()
+            if not future.cancel():  # it has begun, and will be done for nobody
+                future.add_done_callback(lambda done: _take_back_late(serving, request, done))
             raise
+        if result.get(PASSAGES):
+            asked.take_back = lambda: _take_back(serving, request, result)
+        return result
 
     def _settle(self, chores: Serving, arguments: Mapping[str, object]) -> Result:
         """Piece by piece, so that it ends when the daemon does."""
@@ -221,6 +248,32 @@ class Daemon:
             if not piece.get("more") or not piece.get("sessions") or self._clock() >= deadline:
                 return total
         raise Busy("the daemon is ending")
+
+
+class _Asked:
+    """A connection on which something was asked. `take_back`: to be done when nobody hears the answer."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.take_back: Callable[[], None] | None = None
+
+    def has_gone(self) -> bool:
+        """Has whoever asked closed the connection? A daemon that was stopped for a while finds many such."""
+        try:
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+        except (OSError, ValueError):
+            return True
+
+
+def _take_back(serving: Serving, request: Request, result: Mapping[str, object]) -> None:
+    with suppress(Busy):  # it ends: the ledger says a little too much
+        serving.submit(lambda app: take_back(app, request.arguments, result))
+
+
+def _take_back_late(serving: Serving, request: Request, done: Future[Result]) -> None:
+    if not done.cancelled() and done.exception() is None:
+        _take_back(serving, request, done.result())
 
 
 def _added(total: Result, piece: Mapping[str, object]) -> Result:

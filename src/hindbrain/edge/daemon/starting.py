@@ -23,6 +23,7 @@ IDLE_MINUTES = 30.0
 _END_S = 15.0  # for it to end: it puts its vaults in order first
 _ANSWERS_S = 20.0  # for a new one to begin; a slow disk, a cold cache
 _PING_S = 1.0
+_ASK_AGAIN_S = 1.0  # to end
 _LOOK_AGAIN_S = 0.02
 _DETACHED = 0x00000208 if sys.platform == "win32" else 0  # DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP
 
@@ -129,10 +130,13 @@ def stop_running(config: Config) -> bool:
     folder = folder_of(config)
     if is_free(folder, 0):
         return False
-    request(folder, "stop", "", {}, timeout_s=_PING_S)
-    if not is_free(folder, _END_S):
-        raise Busy("the daemon was asked to end and has not; `hindbrain up status` shows its process")
-    return True
+    deadline = time.monotonic() + _END_S
+    while time.monotonic() < deadline:
+        # Again and again: one that was being started meanwhile takes the place of the one that ends.
+        request(folder, "stop", "", {}, timeout_s=_PING_S)
+        if is_free(folder, _ASK_AGAIN_S):
+            return True
+    raise Busy("the daemon was asked to end and has not; `hindbrain up status` shows its process")
 
 
 def is_free(folder: Path, timeout_s: float) -> bool:

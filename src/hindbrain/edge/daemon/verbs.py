@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Arguments: TypeAlias = Mapping[str, Any]  # checked: only declared names, values of the declared kind
 Result: TypeAlias = dict[str, object]
 
+PASSAGES = "passages"  # of a result: what it puts into the window of a host, if it gets there
 PIECE_S = 0.5  # of catching up, before it is looked whether the process is to end
 _MOST_HITS = 100
 
@@ -43,6 +44,16 @@ def known_verb(verb: str) -> Verb:
     if known is None:
         raise UsageError(f"there is no verb {verb!r}; the verbs are: {', '.join(VERBS)}")
     return known
+
+
+def take_back(app: App, arguments: Mapping[str, object], result: Mapping[str, object]) -> None:
+    """Whoever asked never got this answer: what it injected is in nobody's window."""
+    passages = result.get(PASSAGES)
+    if not isinstance(passages, list) or not passages:
+        return
+    from hindbrain.context.topic.ledger import FOLDER, PageLedger
+
+    PageLedger(app.state / FOLDER, _session(arguments), app.clock).release(passages, "expired")
 
 
 def _start(app: App, given: Arguments) -> Result:
@@ -217,4 +228,14 @@ def _turn_data(turn: Turn) -> Result:
         "released": turn.released,
         "notices": list(turn.notices),
         "tokens": sum(slot.tokens for slot in turn.pack.slots) if turn.pack is not None else 0,
+        PASSAGES: _passages(turn),
     }
+
+
+def _passages(turn: Turn) -> list[str]:
+    """As the session's ledger knows them."""
+    if turn.pack is None or not turn.text:
+        return []
+    from hindbrain.context.topic.pages import ids_of
+
+    return [id_ for excerpt in turn.pack.excerpts for id_ in ids_of(excerpt)]

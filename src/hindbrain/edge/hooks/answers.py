@@ -6,25 +6,26 @@ Nothing to say is `{}`, which every host takes for "go on".
 
 from __future__ import annotations
 
-import json
-from typing import NamedTuple
-
+from hindbrain.edge.daemon.quick_json import dumps
 from hindbrain.edge.hooks.hosts import GUARD, Event, Host
 
 
-class Answer(NamedTuple):
+class Answer:
     """What we have to say."""
 
-    text: str = ""  # for the model
-    ask: str = ""  # why a person is asked before this call
-    told: str = ""  # for the person
+    __slots__ = ("ask", "text", "told")
+
+    def __init__(self, text: str = "", *, ask: str = "", told: str = "") -> None:
+        self.text = text  # for the model
+        self.ask = ask  # why a person is asked before this call
+        self.told = told  # for the person
 
 
 def rendered(host: Host, event: Event, answer: Answer) -> str:
     """The host's form of it, as one line."""
     text = answer.text if event.says and len(answer.text) <= host.longest else ""
-    found = _shaped(host, event, answer._replace(text=text))
-    return json.dumps(found, ensure_ascii=True)
+    found = _shaped(host, event, Answer(text, ask=answer.ask, told=answer.told))
+    return dumps(found, ascii_only=True)
 
 
 def is_too_long(host: Host, event: Event, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a session's beginning sets going, without waiting for it: the daemon, or one round of catching up."""
+"""What an event sets going, without waiting for it: the daemon, or one round of catching up."""
 
 from __future__ import annotations
 
@@ -22,13 +22,20 @@ def begin_session(config: Config, root: Path, *, running: bool) -> None:
         if running:
             _poke_daemon(config, root)
         elif wants_daemon(config):
-            from hindbrain.edge.daemon.starting import start_in_background
-
-            start_in_background(config)
+            start_daemon(config)
         else:
             _settle_in_background(config, root)
     except (OSError, HindbrainError):
         return  # the next session tries again; what waits goes on waiting
+
+
+def start_daemon(config: Config) -> None:
+    """Where one is wanted. One that is there and silent leaves no room for another; only a person ends it."""
+    from hindbrain.edge.daemon import silence
+    from hindbrain.edge.daemon.starting import folder_of, start_in_background
+
+    if wants_daemon(config) and not (folder_of(config) / silence.FILE).exists():
+        start_in_background(config)
 
 
 def wants_daemon(config: Config) -> bool:

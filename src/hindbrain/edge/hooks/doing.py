@@ -8,20 +8,20 @@ from __future__ import annotations
 import os
 import time
 
-from hindbrain.base.errors import HindbrainError
-from hindbrain.edge.hooks.answers import Answer
-from hindbrain.edge.hooks.hosts import GUARD, KEEP, START, Event, Host
+from hindbrain.edge.hooks.answers import Answer, is_too_long
+from hindbrain.edge.hooks.hosts import GUARD, KEEP, START, TURN, Event, Host
 from hindbrain.edge.hooks.journal import Call, not_told_yet, write_down
 from hindbrain.edge.hooks.payloads import Malformed, Request, parse, understand
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from hindbrain.base.config import Config
 
 _FOR_DAEMON = 0.4  # of the time; the rest is for doing it here when the daemon hangs
+_LONGEST_FOR_DAEMON_S = 1.0  # longer than a daemon that is well needs; a person waits for it
 
 
 class Doing:
@@ -31,26 +31,21 @@ class Doing:
         self.host = host
         self.event = event
         self.began = began
-        self.request = Request("", "", "", {})
+        self.request = Request()
         self.note = ""
         self.by = ""
         self.config: Config | None = None
         self.root: Path | None = None
         self._state = ""  # where the daemon that answered has its folder
+        self._asked = ""  # the folder of the daemon that was asked
 
     def answer(self, read: Callable[[], bytes]) -> Answer:
         """Never raises."""
         try:
             self.request = understand(self.host, self.event, parse(read()))
             return self._answer() if self.request.verb else Answer()
-        except HindbrainError as error:
-            return self._failed(error.code, f"Hindbrain could not help: {error}")
-        except Malformed as error:
-            return self._failed("malformed", f"Hindbrain could not read this event: {error}")
-        except OSError as error:
-            return self._failed("disk", f"Hindbrain could not help: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001  the outermost handler
-            return self._failed("internal", f"Hindbrain could not help ({type(error).__name__}: {error})")
+            return self._failed(*_explained(error))
 
     def _answer(self) -> Answer:
         if self.event.verb == GUARD:
@@ -76,13 +71,23 @@ class Doing:
         folder = likely_folder(os.environ)
         if not folder:
             return None
+        self._asked = folder
         verb, given = self.event.verb, self.request.arguments
         arguments = {"event": given} if verb == KEEP else given
-        left_s = self.event.deadline_s - (time.monotonic() - self.began)
-        result = ask(folder, verb, "", arguments, near=self._cwd, timeout_s=left_s * _FOR_DAEMON)
+        result = ask(
+            folder, verb, "", arguments, near=self._cwd, timeout_s=self._for_daemon_s, fits=self._fits
+        )
         if result is not None:
             self.by, self._state = "daemon", os.path.dirname(folder)  # noqa: PTH120
         return result
+
+    def _fits(self, result: Mapping[str, object]) -> bool:
+        return not is_too_long(self.host, self.event, str(result.get("text") or ""))
+
+    @property
+    def _for_daemon_s(self) -> float:
+        left_s = self.event.deadline_s - (time.monotonic() - self.began)
+        return min(left_s * _FOR_DAEMON, _LONGEST_FOR_DAEMON_S)
 
     @property
     def _cwd(self) -> str:
@@ -92,6 +97,7 @@ class Doing:
         from pathlib import Path
 
         from hindbrain.base.config import load_config
+        from hindbrain.base.errors import HindbrainError
         from hindbrain.edge.which_vault import vault_for
 
         try:
@@ -104,7 +110,7 @@ class Doing:
     @property
     def state(self) -> str | Path:
         """The state folder; the system's usual place when the settings can't be read."""
-        if self._state:
+        if self._state or (self.config is None and self._has_address()):
             return self._state
         from pathlib import Path
 
@@ -114,6 +120,15 @@ class Doing:
             {"state.folder": os.environ.get("HINDBRAIN_STATE_FOLDER", "")}, {}, Path(), {}
         )
         return state_folder(found).absolute()
+
+    def _has_address(self) -> bool:
+        """Does a daemon have its address in the likely folder? It would not, if the settings had moved it."""
+        from hindbrain.edge.daemon.address import ADDRESS_FILE, likely_folder
+
+        folder = likely_folder(os.environ)
+        if folder and os.path.exists(os.path.join(folder, ADDRESS_FILE)):  # noqa: PTH110, PTH118
+            self._state = os.path.dirname(folder)  # noqa: PTH120
+        return bool(self._state)
 
     def _guard(self) -> Answer:
         from hindbrain.context.guard import guard_call
@@ -147,11 +162,11 @@ class Doing:
         from hindbrain.edge.daemon.client import ask
 
         assert self.root is not None
-        left_s = self.event.deadline_s - (time.monotonic() - self.began)
         folder = daemon_folder(self.state)
-        result = ask(
-            folder, self.event.verb, self.root, self.request.arguments, timeout_s=left_s * _FOR_DAEMON
-        )
+        if folder == self._asked:  # what it has not done in the first time it will not do in the next
+            return None
+        verb, given = self.event.verb, self.request.arguments
+        result = ask(folder, verb, self.root, given, timeout_s=self._for_daemon_s, fits=self._fits)
         self.by = "daemon" if result is not None else ""
         return result
 
@@ -159,14 +174,17 @@ class Doing:
         from contextlib import closing
 
         from hindbrain.app import build_app
-        from hindbrain.edge.daemon.verbs import answer
+        from hindbrain.edge.daemon.verbs import answer, take_back
 
         # A pool of threads takes longer to start than one call has work for it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         assert self.config is not None and self.root is not None
         self.by = "self"
         with closing(build_app(self.config, self.root, warm=False)) as app:
-            return answer(app, self.event.verb, self.request.arguments)
+            result = answer(app, self.event.verb, self.request.arguments)
+            if not self._fits(result):
+                take_back(app, self.request.arguments, result)
+            return result
 
     @property
     def _session_name(self) -> str:
@@ -177,6 +195,8 @@ class Doing:
         return Answer(told=self._told(message))
 
     def _told(self, message: str) -> str:
+        from hindbrain.base.errors import HindbrainError
+
         try:
             return not_told_yet(self.state, self._session_name, [f"{message} See: hindbrain hook status"])
         except (HindbrainError, OSError, RuntimeError):  # no home, no settings
@@ -189,21 +209,31 @@ class Doing:
         return self._told("Hindbrain took too long and was left out.")
 
     def finish(self, answer: Answer) -> None:
-        """After the answer: the log, and at a session's beginning what shall run from now on."""
+        """After the answer: the log, and what shall run from now on.
+
+        A daemon ends when a person pauses for long; the next prompt of the same session wants it again.
+        """
         self._keep_beginning()
         outcome = "failed" if self.note else "asked" if answer.ask else "ok" if answer.text else "nothing"
         if self.event.verb == KEEP and not self.note and self.request.verb:
             outcome = "kept"
         self._write_down(outcome, answer)
-        if self.event.verb == START and self.config is not None and self.root is not None:
+        if self.config is None or self.root is None:
+            return
+        if self.event.verb == START:
             from hindbrain.edge.hooks.background import begin_session
 
             begin_session(self.config, self.root, running=self.by == "daemon")
+        elif self.event.verb == TURN and self.by == "self":
+            from hindbrain.edge.hooks.background import start_daemon
+
+            start_daemon(self.config)
 
     def _keep_beginning(self) -> None:
         """So that a session that is killed in its first turn is found again."""
         if self.request.began is None or self.root is None:
             return
+        from hindbrain.base.errors import HindbrainError
         from hindbrain.context.capture.spool import append_event
 
         try:
@@ -213,16 +243,27 @@ class Doing:
 
     def _write_down(self, outcome: str, answer: Answer) -> None:
         took_ms = round(1e3 * (time.monotonic() - self.began))
+        call = Call(
+            self.host.name, self.event.name, self.request.session, outcome, by=self.by, ms=took_ms,
+            chars=len(answer.text), note=self.note[:300],
+        )  # fmt: skip
         try:
-            write_down(
-                self.state,
-                Call(
-                    self.host.name, self.event.name, self.request.session, outcome, self.by, took_ms,
-                    len(answer.text), self.note[:300],
-                ),
-            )  # fmt: skip
-        except (HindbrainError, RuntimeError):
+            write_down(self.state, call)
+        except Exception:  # noqa: BLE001  no home, no settings that make sense: then there is no log
             return
+
+
+def _explained(error: Exception) -> tuple[str, str]:
+    """A code for the log, and what the person is told."""
+    from hindbrain.base.errors import HindbrainError
+
+    if isinstance(error, HindbrainError):
+        return error.code, f"Hindbrain could not help: {error}"
+    if isinstance(error, Malformed):
+        return "malformed", f"Hindbrain could not read this event: {error}"
+    if isinstance(error, OSError):
+        return "disk", f"Hindbrain could not help: {error.strerror or error}"
+    return "internal", f"Hindbrain could not help ({type(error).__name__}: {error})"
 
 
 def _listed(value: object) -> list[object]:

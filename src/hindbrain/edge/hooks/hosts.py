@@ -2,26 +2,29 @@
 
 What differs between hosts and is plain data stands here: files for hosts are made from it (`files`), payloads
 are read by it (`payloads`), answers are shaped by it (`answers`). docs/hooks.md says which rows were tried
-with the real program.
+with the real program. Plain classes and no `typing`: this is imported at every prompt.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 START, TURN, FAILURE, GUARD, KEEP = "start", "turn", "failure", "guard", "keep"
 PROGRAM = "hindbrain-hook"
 
 
-class Event(NamedTuple):
+class Event:
     """An event of a host that we answer."""
 
-    name: str  # ours, the same for all hosts: the second argument of hindbrain-hook
-    there: str  # the host's own name of it
-    verb: str  # what is done: a verb of `edge.daemon.verbs`, or KEEP: one event into the spool
-    matcher: str = ""  # which tools, or which beginnings; "": all
-    timeout_s: int = 10  # after which the host may end us
-    deadline_s: float = 4.0  # by which we have answered, whatever happens
+    __slots__ = ("deadline_s", "matcher", "name", "there", "timeout_s", "verb")
+
+    def __init__(
+        self, name: str, there: str, verb: str, matcher: str, timeout_s: int, deadline_s: float
+    ) -> None:
+        self.name = name  # ours, the same for all hosts: the second argument of hindbrain-hook
+        self.there = there  # the host's own name of it
+        self.verb = verb  # what is done: a verb of `edge.daemon.verbs`, or KEEP: one event into the spool
+        self.matcher = matcher  # which tools, or which beginnings; "": all
+        self.timeout_s = timeout_s  # after which the host may end us
+        self.deadline_s = deadline_s  # by which we have answered, whatever happens
 
     @property
     def says(self) -> bool:
@@ -29,16 +32,22 @@ class Event(NamedTuple):
         return self.verb in (START, TURN, FAILURE)
 
 
-class Host(NamedTuple):
+class Host:
     """One host."""
 
-    name: str  # the first argument of hindbrain-hook
-    title: str
-    form: str  # of its answers: claude, gemini, cursor, plain
-    events: tuple[Event, ...]
-    keeps: bool = True  # what was injected stays in its window until it compacts
-    asks: bool = True  # a person can be asked before a tool call; else the call is refused, with the reason
-    longest: int = 10_000  # characters that may be injected at once
+    __slots__ = ("asks", "events", "form", "keeps", "longest", "name", "title")
+
+    def __init__(
+        self, name: str, title: str, form: str, events: tuple[Event, ...], *, keeps: bool = True,
+        asks: bool = True, longest: int = 10_000,
+    ) -> None:  # fmt: skip
+        self.name = name  # the first argument of hindbrain-hook
+        self.title = title
+        self.form = form  # of its answers: claude, gemini, cursor, plain
+        self.events = events
+        self.keeps = keeps  # what was injected stays in its window until it compacts
+        self.asks = asks  # a person can be asked before a tool call; else it is refused, with the reason
+        self.longest = longest  # characters that may be injected at once
 
     def event(self, name: str) -> Event | None:
         return next((event for event in self.events if event.name == name), None)

@@ -17,6 +17,7 @@ from hindbrain.base.errors import ConfigError, UsageError
 from hindbrain.edge.hooks.files import hook_events, opencode_plugin, rules_file
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Host, host_named
 from hindbrain.edge.hooks.places import Where, rules_path, settings_path
+from hindbrain.edge.hooks.plugins import plugin_enabled
 from hindbrain.edge.mcp.install import difference, read_file, write_file
 from hindbrain.edge.mcp.json_edit import (
     NotEditable,
@@ -115,13 +116,7 @@ def is_current(host: Host, at: Where, command: Sequence[str]) -> bool:
 
 def has_plugin(at: Where) -> bool:
     """Is our Claude Code plugin switched on in these settings? Then its hooks are there already."""
-    host = named_host("claude-code")
-    try:
-        enabled = read_members((read_file(settings_path(host, at)) or b"").decode()).get("enabledPlugins")
-    except (UnicodeDecodeError, NotEditable, ConfigError):
-        return False
-    known = enabled if isinstance(enabled, dict) else {}
-    return any(name.startswith("hindbrain@") and state is True for name, state in known.items())
+    return plugin_enabled(named_host("claude-code"), at) is True
 
 
 def _planned(host: Host, at: Where, edit: Callable[[str], str]) -> Change:

@@ -6,10 +6,10 @@ its log still answers.
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from typing import NamedTuple
+
+from hindbrain.edge.daemon.quick_json import dumps, loads
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -24,24 +24,36 @@ _KEPT_S = 7 * 86_400
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Call(NamedTuple):
+class Call:
     """One call of a hook, as the log has it."""
 
-    host: str
-    event: str
-    session: str = ""  # its beginning
-    outcome: str = "ok"  # ok, nothing, asked, kept, failed, late
-    by: str = ""  # daemon, self; "" when neither was needed
-    ms: int = 0
-    chars: int = 0  # that were injected
-    note: str = ""  # what failed: a code and a message, never a text of the conversation
-    at: float = 0.0  # seconds since the epoch
+    __slots__ = ("at", "by", "chars", "event", "host", "ms", "note", "outcome", "session")
+
+    def __init__(
+        self, host: str, event: str, session: str = "", outcome: str = "ok", *, by: str = "", ms: int = 0,
+        chars: int = 0, note: str = "", at: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.host = host
+        self.event = event
+        self.session = session  # its beginning
+        self.outcome = outcome  # ok, nothing, asked, kept, failed, late
+        self.by = by  # daemon, self; "" when neither was needed
+        self.ms = ms
+        self.chars = chars  # that were injected
+        self.note = note  # what failed: a code and a message, never a text of the conversation
+        self.at = at  # seconds since the epoch
+
+    def _asdict(self) -> dict[str, str | int | float]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+
+_FIELDS = ("host", "event", "session", "outcome", "by", "ms", "chars", "note", "at")
 
 
 def write_down(state: str | Path, call: Call) -> bool:
     """Add a line to the log. False when it could not be written."""
     fields = call._asdict() | {"at": round(call.at or time.time(), 3), "session": call.session[:12]}
-    line = json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=True) + "\n"
+    line = dumps({name: value for name, value in fields.items() if value}, ascii_only=True) + "\n"
     path = os.path.join(state, LOG_FILE)  # noqa: PTH118
     try:
         os.makedirs(state, exist_ok=True)  # noqa: PTH103
@@ -72,8 +84,8 @@ def read_calls(state: Path) -> list[Call]:
 
 def _parsed(line: bytes) -> Call | None:
     try:
-        found = json.loads(line)
-        fields = {name: found[name] for name in Call._fields if name in found}
+        found = loads(line)
+        fields = {name: found[name] for name in _FIELDS if name in found}
         return Call(**fields) if isinstance(found, dict) else None
     except (ValueError, TypeError, RecursionError):
         return None

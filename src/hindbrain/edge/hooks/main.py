@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+from hindbrain.edge.daemon.quick_json import loads
 from hindbrain.edge.hooks.answers import Answer, is_too_long, rendered
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Event, Host, host_named
 
@@ -51,8 +52,6 @@ def usage() -> str:
 
 def read_payload(fd: int = 0) -> bytes:
     """All of it: up to the end, or to where a whole JSON object is there, since some hosts never close it."""
-    import json
-
     data = bytearray()
     while len(data) <= _LARGEST:
         chunk = os.read(fd, _CHUNK)
@@ -61,7 +60,7 @@ def read_payload(fd: int = 0) -> bytes:
             break
         if chunk.rstrip()[-1:] == b"}":
             try:
-                json.loads(data)
+                loads(data)
             except (ValueError, RecursionError):
                 continue
             break

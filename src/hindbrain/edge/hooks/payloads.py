@@ -6,11 +6,9 @@ Codex tells no exit code; it is read from the end of its record of the session.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from typing import NamedTuple
 
+from hindbrain.edge.daemon.quick_json import dumps, loads
 from hindbrain.edge.hooks.hosts import FAILURE, GUARD, KEEP, START, TURN, Event, Host
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING
@@ -36,20 +34,26 @@ class Malformed(Exception):
     """What came in is not what a host sends."""
 
 
-class Request(NamedTuple):
+class Request:
     """What a host asks of us."""
 
-    verb: str  # "" when there is nothing to do
-    session: str
-    cwd: str  # "" when the host does not say
-    arguments: dict[str, object]  # of the verb; of KEEP: the event for the spool
-    began: dict[str, object] | None = None  # of START: an event for the spool, that this session is there
+    __slots__ = ("arguments", "began", "cwd", "session", "verb")
+
+    def __init__(
+        self, verb: str = "", session: str = "", cwd: str = "", arguments: dict[str, object] | None = None,
+        began: dict[str, object] | None = None,
+    ) -> None:  # fmt: skip
+        self.verb = verb  # "" when there is nothing to do
+        self.session = session
+        self.cwd = cwd  # "" when the host does not say
+        self.arguments = arguments or {}  # of the verb; of KEEP: the event for the spool
+        self.began = began  # of START: an event for the spool, that this session is there
 
 
 def parse(data: bytes) -> dict[str, object]:
     """The payload. Raises Malformed."""
     try:
-        found = json.loads(data.decode("utf-8-sig", "replace"))
+        found = loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the host sent no JSON ({type(error).__name__}, {len(data)} bytes)") from error
     if not isinstance(found, dict):
@@ -81,7 +85,7 @@ def understand(host: Host, event: Event, payload: Mapping[str, object]) -> Reque
     # Without it, nobody would look for what was said in a session that ends before its first stop.
     told = _event_to_keep(host, event, payload, session, cwd) if event.verb == START else None
     began = told if told and told["transcript"] else None
-    return Request(event.verb if arguments is not None else "", session, cwd, arguments or {}, began)
+    return Request(event.verb if arguments is not None else "", session, cwd, arguments, began)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -124,7 +128,7 @@ def _failure(payload: Mapping[str, object]) -> dict[str, object] | None:
     command = given.get("command") or given.get("cmd") or ""
     return {
         "tool": _tool(payload),
-        "command": shortened(command if isinstance(command, str) else json.dumps(command), _LONGEST_OUTPUT),
+        "command": shortened(command if isinstance(command, str) else dumps(command), _LONGEST_OUTPUT),
         "error": shortened(error, _LONGEST_OUTPUT),
     }
 
@@ -142,6 +146,8 @@ def _has_failed(payload: Mapping[str, object]) -> bool:
     code = _recorded_exit_code(payload)
     if code is not None:
         return code != 0
+    import re
+
     output = _output(payload)
     said = re.search(_EXIT_CODE, output)
     if said:
@@ -173,7 +179,7 @@ def _as_object(value: object) -> object:
     """Some hosts send an object as its JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] == "{" and len(value) < _RECORD_END:
         try:
-            return json.loads(value)
+            return loads(value)
         except (ValueError, RecursionError):
             return value
     return value
@@ -190,11 +196,11 @@ def _recorded_exit_code(payload: Mapping[str, object]) -> int | None:
             lines = file.read(_RECORD_END).split(b"\n")
     except (OSError, ValueError):
         return None
-    named = json.dumps(call).encode()
+    named = dumps(call, ascii_only=True).encode()
     for line in reversed(lines):
         if named in line and b'"exit_code"' in line:
             try:
-                code = json.loads(line)["payload"]["item"]["exit_code"]
+                code = loads(line)["payload"]["item"]["exit_code"]
             except (ValueError, RecursionError, KeyError, TypeError):
                 continue
             return code if isinstance(code, int) else None
