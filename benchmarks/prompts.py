@@ -118,7 +118,7 @@ def _packs(app: App, prompts: Sequence[str]) -> dict[str, list[float]]:
 
 
 def _turns(work: Path, url: str, prompts: Sequence[str]) -> list[float]:
-    """A turn for each prompt, as a daemon answers it; the first one meets the dead service."""
+    """A turn for each prompt, as a daemon answers it; the first one waits for the service, and counts."""
     settings = {
         "HINDBRAIN_EMBEDDING_PROVIDER": "openai",
         "HINDBRAIN_EMBEDDING_BASE_URL": url,
@@ -128,7 +128,6 @@ def _turns(work: Path, url: str, prompts: Sequence[str]) -> list[float]:
     app.state.mkdir(parents=True, exist_ok=True)
     shutil.copy(next((work / "state").glob("*/index.db")), app.index_path)
     _claim_vectors(app)
-    app.context.pack("warm up by words", preset="turn")
     sessions = iter(range(len(prompts)))
     taken = _timed(lambda text: app.context.turn(SessionKey("own", f"bench-{next(sessions)}"), text), prompts)
     app.close()
