@@ -144,6 +144,8 @@ def _table(figures: Figures, found: Mapping[tuple[str, str], Sequence[Found]], m
 
 
 def draw(result: dict[str, Any], axes: Any) -> None:
+    from benchmarks.plots import headline, legend
+
     figures = result["metrics"]
     for kind in KINDS:
         axes.plot(
@@ -152,9 +154,9 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     lost = [figures.get(f"hybrid.lost@{level:g}", 0.0) for level in LEVELS]
     axes.plot(LEVELS, lost, "k--", label="evidence lost")
     axes.axvline(LEAST_CONFIDENCE, color="grey", linewidth=0.8)
-    axes.set_title("Empty packs (%) by least confidence")
-    axes.set_xlabel("least confidence")
-    axes.legend(fontsize=7)
+    axes.set_xlabel("least confidence", fontsize=9)
+    headline(axes, "Empty packs (%), by what a preset asks for")
+    legend(axes, len(KINDS) + 1)
 
 
 BENCHMARK = Benchmark("abstention", run, draw)

@@ -218,13 +218,20 @@ def _tables(figures: Mapping[tuple[str, str], Figures], asked: int) -> tuple[Tab
 
 
 def draw(result: dict[str, Any], axes: Any) -> None:
+    from benchmarks.plots import headline, legend
+
     rows = {"pack": result["metrics"], **result["baselines"]}
     for row in ROWS:
-        axes.plot(BUDGETS, [rows[row][f"{budget}.all"] for budget in BUDGETS], marker="o", label=row)
-    axes.set_title("LongMemEval: all evidence in the prompt (%)")
-    axes.set_xlabel("tokens")
-    axes.set_ylim(0, 100)
-    axes.legend(fontsize=7)
+        axes.plot(
+            BUDGETS,
+            [rows[row][f"{budget}.all"] for budget in BUDGETS],
+            marker="o",
+            label=row.removeprefix("pack, all "),
+        )
+    axes.set_xlabel("tokens", fontsize=9)
+    axes.set_ylim(0, 106)
+    headline(axes, "LongMemEval: all evidence in the prompt (%)")
+    legend(axes, len(ROWS))
 
 
 BENCHMARK = Benchmark("packs", run, draw)

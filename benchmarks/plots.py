@@ -124,10 +124,16 @@ def headline(axes: Any, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=24)
 
 
-def legend(axes: Any) -> None:
+def legend(axes: Any, columns: int = 4) -> None:
     """In one line between the title and the picture."""
     axes.legend(
-        fontsize=8, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0), handlelength=1.2
+        fontsize=8,
+        frameon=False,
+        ncols=columns,
+        columnspacing=1.2,
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 1.0),
+        handlelength=1.2,
     )
 
 

@@ -168,11 +168,13 @@ def _hanging() -> Iterator[str]:
 
 
 def draw(result: dict[str, Any], axes: Any) -> None:
+    from benchmarks.plots import headline, legend
+
     figures = result["metrics"]
     for of, shade in (("p95", "#c9d6e8"), ("p50", "#35618f")):
         axes.barh(ROWS, [figures[f"{row}.{of}_ms"] for row in ROWS], color=shade, label=of)
-    axes.set_title("Context for a prompt, 100,000 notes (ms)")
-    axes.legend(fontsize=7)
+    headline(axes, "Context for a prompt, 100,000 notes (ms)")
+    legend(axes)
 
 
 BENCHMARK = Benchmark("prompts", run, draw)

@@ -21,6 +21,8 @@ _COMMANDS = (
     ("--vault", "vault-obsidian", "remember", "Prefers dark mode in all apps"),
     ("--vault", "vault-obsidian", "recall", "dark mode"),
     ("--vault", "vault-obsidian", "lint", "--check"),
+    ("--vault", "vault-obsidian", "context", "which mode do I like in apps?", "--preset", "compact"),
+    ("hook", "install", "claude-code", "--dry-run"),
 )
 
 
