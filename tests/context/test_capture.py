@@ -230,20 +230,16 @@ def test_a_failure_and_its_fix_become_a_known_issue(desk):
 
 
 def test_a_fix_is_found_by_the_next_failure_of_that_kind(desk):
-    from hindbrain.context.capture.error_text import query_for
-    from hindbrain.context.capture.fix_text import known_fix
-    from hindbrain.search.query import SearchQuery
-
     path = desk.write("t.jsonl", FIXED)
     desk.tell(transcript=str(path))
     desk.catch_up()
     desk.app.memory.settle(idle=True)
     desk.app.sync()
     error = "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'yaml'\n"
-    hits = desk.app.search(SearchQuery(query_for("Bash", "pytest tests -x", error), k=3)).hits
-    found = known_fix(hits, command="pytest tests -x", error=error)
-    assert found is not None
-    assert found.cure == "ran `pip install pyyaml`"
+    session = SessionKey("claude-code", "another")
+    turn = desk.app.context.failure(session, tool="Bash", command="pytest tests -x", error=error)
+    assert "pip install pyyaml" in turn.text
+    assert "from a tool" in turn.text
 
 
 @pytest.mark.promise("P18")

@@ -183,3 +183,15 @@ def test_what_is_far_behind_the_best_stays_out_though_there_is_room() -> None:
     chosen = packed([hit(a, 0, 1.0), hit(b, 0, 0.2)], a, b)
     assert texts(chosen) == ["the answer"]
     assert [(one.place, one.reason) for one in chosen.left_out] == [("b.md:1", "unlikely")]
+
+
+def test_a_memory_that_is_trusted_less_than_its_note_says_so() -> None:
+    a = note(
+        "a.md",
+        "- The door is blue [source:: user] ^m-aaaaaaaa",
+        "- The site says that doors are red [source:: web] ^m-bbbbbbbb",
+        headings=["A", "B"],
+    )
+    assert packed([hit(a, 0)], a).excerpts[0].source == "user"
+    assert packed([hit(a, 1)], a).excerpts[0].source == "web"
+    assert {one.source for one in packed([hit(a, 0), hit(a, 1)], a).excerpts} == {"web"}

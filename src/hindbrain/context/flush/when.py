@@ -27,10 +27,6 @@ def with_dates(text: str, said_on: date) -> str:
     return _RELATIVE.sub(lambda match: f"{match[0]} ({_date_of(match, said_on)})", text)
 
 
-def is_relative(text: str) -> bool:
-    return _RELATIVE.search(text) is not None and not _EVERY.search(text)
-
-
 def _date_of(match: re.Match[str], said_on: date) -> str:
     if match["day"]:
         return (said_on + timedelta(days=_SHIFTS[match["day"].lower()])).isoformat()

@@ -18,6 +18,7 @@ from hindbrain.context.packs.speaker import Asked, speakers
 from hindbrain.index.spoken import spoken
 from hindbrain.search.hit import Hit
 from hindbrain.search.outline import Outline
+from hindbrain.vault.origin import SOURCES
 
 _LEAST_SCORE = 0.35  # of the best: below, a passage costs tokens and hardly ever holds evidence
 _STRONG = 0.6  # of the best score: shown with its section where that is cheap
@@ -28,6 +29,7 @@ _CLOSED_GAP = 2  # passages between two that are shown, which are shown too wher
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNS = " \t\n#*_-+>|=~`"
 _PICTURES = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|!\[\[[^\]\n]*\]\]")
+_SOURCE = re.compile(r"\[source:: ?([a-z]+)\]")
 _SAME_TEXT_FROM = 24  # characters: shorter lines may well stand in a prompt twice
 
 
@@ -299,7 +301,7 @@ class _Packing:
             heading=first.heading,
             first_line=first.first_line,
             last_line=last.last_line,
-            source=outline.source,
+            source=_least_trusted(outline, run),
             grade=_grade(note, run),
             score=hit.score if hit else 0.0,
             confidence=hit.confidence if hit else 0.0,
@@ -321,6 +323,13 @@ def _grade(note: _Note, run: Sequence[int]) -> Grade:
     if len(run) > 1 and len(run) == len(note.section(run[0])):
         return "section"
     return "line" if passages[run[0]].first_line == passages[run[-1]].last_line else "passage"
+
+
+def _least_trusted(outline: Outline, run: Sequence[int]) -> str:
+    """Whose word it is: the note's, or of a memory in it that is trusted less."""
+    told = [source for i in run for source in _SOURCE.findall(outline.passages[i].text)]
+    known = [source for source in (outline.source, *told) if source in SOURCES]
+    return max(known, key=SOURCES.index, default=outline.source)
 
 
 def _why(hit: Hit) -> str:
