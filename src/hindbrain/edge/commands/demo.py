@@ -95,4 +95,4 @@ Now with your own notes:
   hindbrain search coffee   makes the index at the first search
   hindbrain watch           keeps it up to date while you write
   hindbrain context coffee  shows what an agent would be given, and why
-  hindbrain hook install    makes Claude Code, Codex and others ask for it at each prompt"""
+  hindbrain hook install claude-code   lets it ask at each prompt; also codex, gemini and others"""

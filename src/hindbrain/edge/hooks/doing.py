@@ -198,7 +198,9 @@ class Doing:
         from hindbrain.base.errors import HindbrainError
 
         try:
-            return not_told_yet(self.state, self._session_name, [f"{message} See: hindbrain hook status"])
+            return not_told_yet(
+                self.state, self._session_name, [f"{message.rstrip('.')}. See: hindbrain hook status"]
+            )
         except (HindbrainError, OSError, RuntimeError):  # no home, no settings
             return message
 

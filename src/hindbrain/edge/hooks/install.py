@@ -51,7 +51,7 @@ def named_host(name: str) -> Host:
     host = host_named(name)
     if host is None:
         names = ", ".join(host.name for host in HOSTS)
-        what = f"there is no host {name!r} here" if name else "which host?"
+        what = f"there is no host {name!r} here" if name else "no host was named"
         raise UsageError(f"{what}; it takes one of: {names}")
     return host
 

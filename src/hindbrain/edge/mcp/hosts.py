@@ -47,7 +47,7 @@ def host_named(name: str) -> Host:
     found = next((host for host in HOSTS if host.name == name), None)
     if found is None:
         names = ", ".join(host.name for host in HOSTS)
-        what = f"there is no host {name!r} here" if name else "which host?"
+        what = f"there is no host {name!r} here" if name else "no host was named"
         raise UsageError(f"{what}; hindbrain mcp install takes one of: {names}")
     return found
 
