@@ -182,7 +182,6 @@ class App:
         changes = VaultChanges(
             self.root,
             self.rules,
-            debounce_ms=c.number("watch.debounce_ms"),
             say=lambda message: on_event(FollowEvent("mode", self.clock.now(), message=message)),
         )
         hidden = HiddenEdits(
@@ -190,7 +189,7 @@ class App:
         )
         Follower(
             self.syncer, changes, hidden, self._embedder_for_sync, self.state, self.clock,
-            rescan_s=c.number("watch.rescan_s"), on_event=on_event,
+            on_event=on_event,
         ).run(stop)  # fmt: skip
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from hindbrain.context.packs.preset import BUILT_IN, SLOTS, built_in, load_prese
             4_000,
             {"profile": 300, "recent": 500, "relevant": 1_500, "apps": 800, "template": 500, "lessons": 400},
         ),
-        ("turn", 1_000, {"relevant": 1_000}),
+        ("turn", 1_000, {"relevant": 600, "template": 220, "lessons": 180}),
     ],
 )
 def test_the_budgets_are_those_of_the_reference(name: str, budget: int, slots: dict[str, int]) -> None:

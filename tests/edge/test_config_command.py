@@ -132,7 +132,7 @@ _VALUES = st.one_of(
     st.lists(st.text("ab\"'#[]\\ é\n", max_size=5), max_size=3).map(tuple),
 )
 _LINE = st.sampled_from(
-    ["# note", "", "[search]", "k = 1", "[vault]", 'path = "#x"', "[watch]", "rescan_s = 5 # s"]
+    ["# note", "", "[search]", "k = 1", "[vault]", 'path = "#x"', "[learn]", "daily_tokens = 5 # t"]
 )
 
 

@@ -69,7 +69,7 @@ def test_explaining_tells_why_each_excerpt_is_in_and_what_is_not(cli: Cli, index
     ran = cli("context", _TEA, "--explain", "--budget", "120")
     shown, _, told = ran.out.partition("\n\nlooked for: ")
     assert shown == cli("context", _TEA, "--budget", "120").out.rstrip("\n")
-    assert re.search(r"^relevant   \d+ of 1,000 tokens$", told, re.MULTILINE)
+    assert re.search(r"^relevant   \d+ of 600 tokens$", told, re.MULTILINE)
     assert re.search(
         r"^  Tea\.md(:\d+(-\d+)?)?   \w+ · \d+ tokens · confidence \d\.\d\d · ", told, re.MULTILINE
     )

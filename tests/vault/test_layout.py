@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import ConfigError, NoteUnreadable, UnsafePath, UsageError
+from hindbrain.vault.first_notes import single_notes
 from hindbrain.vault.layout import (
     LAYOUTS,
     ROLES,
@@ -65,7 +66,7 @@ def test_the_hub_links_to_every_single_note(name: str) -> None:
     layout = built_in(name, "Agent")
     hub = "home" if layout.has("home") else "agents"
     linked = {f"{link.target}.md" for link in parse_note(layout.first_text(hub, today=TODAY), stem="").links}
-    assert linked == {layout.path(role) for role in layout.roles if layout.is_single(role) and role != hub}
+    assert linked == {path for role, path in single_notes(layout) if role != hub}
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

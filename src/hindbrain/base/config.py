@@ -83,8 +83,16 @@ SETTINGS = (
     Setting("chat.base_url", "", "address of the server that has it; empty: the provider's own"),
     Setting("flush.daily", False, "note in the daily note what was remembered of a conversation"),
     Setting("hooks.daemon", True, "a session in an agent host starts `hindbrain up` when it does not run"),
-    Setting("watch.debounce_ms", 300, "quiet time after a change before it is taken in"),
-    Setting("watch.rescan_s", 60, "seconds between scans that catch what the system did not tell"),
+    Setting(
+        "consolidation.schedule",
+        "0 2 * * *",
+        "when `hindbrain up` tidies the memory, as a cron expression, besides every 4 hours; empty: never",
+    ),
+    Setting(
+        "learn.daily_tokens",
+        20_000,
+        "tokens a day that learning may spend on the chat model, where there is one",
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 

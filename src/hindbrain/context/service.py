@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hindbrain.context.flush.flusher import Flushed, Flusher
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
+    from hindbrain.context.packs.learned import Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.index.standing import IndexStanding, Making
     from hindbrain.memory.service import Memory
@@ -68,6 +69,7 @@ class Reach(NamedTuple):
     chat: Callable[[], ChatModel | None]
     standing: Callable[[], IndexStanding]
     making: Callable[[], Making | None]
+    learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # by runs: what fits a command
 
 
 class Context:
@@ -99,7 +101,7 @@ class Context:
         if budget:
             chosen = chosen.within(budget)
         intent = understand_intent(prompt, recent, tool=tool, apps=self._apps(chosen))
-        wanted = Wanted(intent, chosen, exclude, filters)
+        wanted = Wanted(intent, chosen, exclude, filters, prompt)
         return assemble(self._sources(counter), wanted)
 
     def rendered(self, pack: Pack, form: Form | None = None, *, status: str = "") -> str:
@@ -243,7 +245,7 @@ class Context:
         reach = self._reach
         return Sources(
             reach.memory, self._layout, reach.search, reach.outlines, counter or EstimatedTokens(), self._key,
-            self.settings.mode,
+            self.settings.mode, reach.learned,
         )  # fmt: skip
 
     def _ledger(self, session: SessionKey) -> PageLedger:

@@ -41,6 +41,7 @@ EventKind: TypeAlias = Literal[
 _T = TypeVar("_T")
 
 _EARLY = 0.9  # looks come a little early, so that their own time is within what was promised
+_REST = 10  # times as long as the last scan took, at least, until the next
 _FIRST_RETRY_S, _LAST_RETRY_S = 1.0, 5.0
 _FIRST_EMBED_RETRY_S, _LAST_EMBED_RETRY_S = 15.0, 300.0
 _UNCLEAN_S = 15.0  # until a vault that could not be taken in wholly is looked at again
@@ -128,7 +129,7 @@ class Follower:
     def __init__(
         self, syncer: Syncer, changes: ChangeSource, hidden: HiddenEditFinder,
         embedder_factory: Callable[[], Embedder | None], state: Path, clock: Clock,
-        *, rescan_s: float, on_event: Callable[[FollowEvent], None],
+        *, rescan_s: float = 60.0, on_event: Callable[[FollowEvent], None],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._syncer = syncer
@@ -179,6 +180,8 @@ class Follower:
             if now >= self._look_at and now >= self._retry.at:
                 self._look_at = now + self._rescan_s * _EARLY
                 self._look(stop)
+                # A vault that takes long to scan (a network drive) is not scanned all the time.
+                self._look_at = max(self._look_at, now + _REST * (self._monotonic() - now))
             elif self._owed and now >= self._retry.at:
                 self._take_in(stop)
             elif self._embed_due and not self._owed and now >= self._embed_retry.at:

@@ -14,6 +14,8 @@ from hindbrain.vault.layout import Layout
 if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
 
+# What learning writes: an empty note of it would tell its owner nothing.
+_LEARNED = ("task_log", "lessons", "corrections", "patterns", "recent", "summary")
 _SYSTEM_FILES = frozenset({"desktop.ini", "thumbs.db"})
 
 
@@ -26,8 +28,15 @@ class FirstNotes(NamedTuple):
 
 
 def single_notes(layout: Layout) -> list[tuple[str, str]]:
-    """(role, path) of the roles that one note plays; the others get their notes when they are needed."""
-    return [(role, layout.path(role)) for role in layout.roles if layout.is_single(role)]
+    """(role, path) of the roles that one note plays; the others get their notes when they are needed.
+
+    So do those that learning fills, unless the layout has a first text for them.
+    """
+    return [
+        (role, layout.path(role))
+        for role in layout.roles
+        if layout.is_single(role) and (role not in _LEARNED or role in layout.start)
+    ]
 
 
 def make_first_notes(layout: Layout, root: Path, writer: VaultWriter, *, today: str) -> FirstNotes:

@@ -25,7 +25,7 @@ ROLES: Mapping[str, str] = {
     "projects": "name", "contacts": "name", "daily": "date", "memory": "category", "skills": "name",
     "preferences": "", "task_log": "", "templates": "name", "apps": "name", "locations": "",
     "lessons": "name", "corrections": "", "patterns": "", "recent": "", "summary": "", "sessions": "name",
-    "soul": "", "identity": "", "agents": "",
+    "archive": "name", "soul": "", "identity": "", "agents": "",
 }  # fmt: skip
 REQUIRED = ("profile", "tasks", "daily", "memory", "inbox")  # the verbs can't work without these
 MAX_BYTES = 256 * 1024

@@ -9,12 +9,12 @@ read, so that the same prompt on the same vault gives the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.context.packs.attribution import attribution, by_note
 from hindbrain.context.packs.card import Read, core_card, open_tasks, what_happened
-from hindbrain.context.packs.pack import FilledSlot, LeftOut, Pack
+from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset
 from hindbrain.context.packs.rendering import render
@@ -22,6 +22,7 @@ from hindbrain.context.packs.worth import worth_of
 from hindbrain.search.query import Filters, SearchQuery
 
 if TYPE_CHECKING:
+    from hindbrain.context.packs.learned import Match, Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.context.topic.intent import Intent
     from hindbrain.memory.service import Memory
@@ -35,15 +36,17 @@ _TOKENS_A_HIT = 10  # of budget beyond the first thousand: passages are short, a
 _SHOWN_QUERY = 80  # characters of it in a block's tag
 _ATTRIBUTION = 12  # tokens of the line that says where something comes from
 _FENCE = 45  # tokens of a block's own tags and first line
+_SLOT_TAGS = 16  # tokens of the two tags of a slot
 _FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
 # Roles whose notes a slot looks through; those that the layout does not have cost nothing.
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "apps": ("apps",),
-    "template": ("templates",),
-    "lessons": ("lessons", "issues", "corrections"),
-    "skills": ("skills",),
+    "template": (),  # what was learned is matched, not searched for
+    "lessons": ("issues", "corrections"),
+    "skills": (),
 }
-_HIDDEN_ROLES = ("inbox", "home")  # nobody's word yet; a list of links
+_HIDDEN_ROLES = ("inbox", "home", "archive", "recent")  # nobody's word yet; links; told elsewhere
+_OWN_SLOT = {"lessons": "lessons", "templates": "template", "skills": "skills"}  # of a role
 
 
 class Sources(NamedTuple):
@@ -56,6 +59,7 @@ class Sources(NamedTuple):
     counter: TokenCounter
     key: bytes  # of the fence
     mode: Mode = "hybrid"
+    learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # what fits a command and its apps
 
 
 class Wanted(NamedTuple):
@@ -65,6 +69,7 @@ class Wanted(NamedTuple):
     preset: Preset
     excluded: frozenset[str] = frozenset()  # passages that are in the window already
     filters: Filters = Filters()
+    prompt: str = ""  # as it was given: what was learned is matched with the whole command
 
 
 def assemble(sources: Sources, wanted: Wanted) -> Pack:
@@ -82,6 +87,7 @@ class _Assembly:
         self._best = 0.0
         self._abstained = False
         self._in_characters = bool(wanted.preset.characters)
+        self._slots = {rule.name for rule in wanted.preset.slots}
 
     def pack(self) -> Pack:
         preset = self._wanted.preset
@@ -93,9 +99,9 @@ class _Assembly:
             if not own[rule.name]:
                 self._left_out.append(LeftOut(rule.name, "dropped", rule.name))
                 continue
-            allowed = own[rule.name] + over
+            allowed = max(0, own[rule.name] + over - self._tags(filled.values()))
             filled[rule.name] = self._fill(rule.name, rule.tokens, allowed)
-            over = max(0, allowed - self._spent(filled[rule.name]))
+            over = max(0, own[rule.name] + over - self._spent(filled[rule.name]))
         slots = [filled[rule.name] for rule in preset.slots if rule.name in filled]
         slots.sort(key=lambda slot: not slot.stable)
         pack = Pack(
@@ -124,9 +130,15 @@ class _Assembly:
         return 4 * tokens if self._in_characters else tokens
 
     def _overhead(self) -> int:
-        tags = 16 * len(self._wanted.preset.slots) if len(self._wanted.preset.slots) > 1 else 0
         query = len(self._wanted.intent.query[:_SHOWN_QUERY]) if self._in_characters else 0
-        return self._units(_FENCE + tags) + query
+        return self._units(_FENCE) + query
+
+    def _tags(self, before: Iterable[FilledSlot]) -> int:
+        """What one more slot pays for tags; in a turn the first one needs none until there is another."""
+        others = sum(bool(slot.excerpts) for slot in before)
+        if self._wanted.preset.form == "turn":
+            return self._units(_SLOT_TAGS * min(others, 1) * (2 if others == 1 else 1))
+        return self._units(_SLOT_TAGS) if len(self._slots) > 1 else 0
 
     def _limits(self, budget: int, *, notes: int = 0) -> Limits:
         if self._in_characters:
@@ -134,23 +146,29 @@ class _Assembly:
         return Limits(budget, self._sources.counter.count, self._sources.counter.count, notes)
 
     def _spent(self, slot: FilledSlot) -> int:
+        if not slot.excerpts:
+            return 0
         limits = self._limits(0)
         heads = sum(self._cost(attribution(quoted)) for quoted in by_note(slot.excerpts))
         lines = sum(one.text.count("\n") + 1 for one in slot.excerpts)
         text = sum(self._cost(one.text) for one in slot.excerpts)
-        return text + heads + lines * limits.per_line
+        tags = self._units(_SLOT_TAGS) if len(self._slots) > 1 else 0
+        return text + heads + lines * limits.per_line + tags
 
     # Slots
 
     def _fill(self, name: str, budget: int, allowed: int) -> FilledSlot:
         if name in _FOUND_BY_PROMPT:
-            chosen, match = self._found(name, allowed)
+            learned = self._learned(name, allowed)
+            match = max((one.score for one in learned), default=0.0) if name == "template" else 0.0
+            spent = self._spent(FilledSlot(name, 0, 0, tuple(learned)))
+            chosen = self._found(name, allowed - spent)
             self._left_out += chosen.left_out
-            excerpts = chosen.excerpts
+            excerpts = (*learned, *chosen.excerpts)
         else:
             read = self._read(name, allowed)
             self._notices += read.notices
-            excerpts, match = read.excerpts, 0.0
+            excerpts, match = tuple(read.excerpts), 0.0
         tokens = sum(self._sources.counter.count(one.text) for one in excerpts)
         return FilledSlot(name, budget, tokens, tuple(excerpts), name in STABLE, match)
 
@@ -173,25 +191,72 @@ class _Assembly:
             return core_card(memory, fits)
         return open_tasks(memory, fits) if name == "tasks" else what_happened(memory, fits)
 
-    def _found(self, name: str, allowed: int) -> tuple[Chosen, float]:
-        """What a slot finds by the prompt, and how well the best of it fits."""
+    @cached_property
+    def _matches(self) -> Matches | None:
+        intent = self._wanted.intent
+        if self._sources.learned is None or not intent.query.strip():
+            return None
+        matches = self._sources.learned(self._wanted.prompt or intent.query, intent.apps)
+        self._notices += matches.problems
+        return matches
+
+    def _learned(self, name: str, allowed: int) -> list[Excerpt]:
+        """What earlier runs taught that fits the command, as far as the slot has room for it."""
+        if name not in _OWN_SLOT.values() or self._matches is None:
+            return []
+        matches = self._matches
+        fitting: Sequence[Match] = matches.lessons if name == "lessons" else matches.skills
+        if name == "template":  # a skill is a template that its owner has approved
+            fitting = sorted((*matches.skills, *matches.templates), key=lambda match: -match.score)[:1]
+        chosen: list[Excerpt] = []
+        for match in fitting:
+            place = f"{match.path}:{match.first_line}"
+            if match.id in self._shown.excluded:
+                self._left_out.append(LeftOut(place, "in_window", name, 0, match.score, match.score))
+                continue
+            left = allowed - self._spent(FilledSlot(name, 0, 0, tuple(chosen)))
+            text = self._lines_within(match.text, left - self._units(_ATTRIBUTION))
+            if not text or self._shown.holds(match.id, text):
+                self._left_out.append(LeftOut(place, "budget", name, 0, match.score, match.score))
+                continue
+            self._shown.add(match.id, text)
+            chosen.append(
+                Excerpt(
+                    match.path, match.title, text, match.date, "", match.first_line, match.last_line,
+                    match.source, "section", match.score, match.score, (match.id,),
+                    self._sources.counter.count(text), match.why,
+                )
+            )  # fmt: skip
+        return chosen
+
+    def _lines_within(self, text: str, budget: int) -> str:
+        """As many of the first lines as there is room for."""
+        limits, kept = self._limits(0), []
+        for line in text.split("\n"):
+            budget -= self._cost(line) + limits.per_line
+            if budget < 0:
+                break
+            kept.append(line)
+        return "\n".join(kept)
+
+    def _found(self, name: str, allowed: int) -> Chosen:
+        """What a slot finds by the prompt."""
         intent = self._wanted.intent
         nothing = Chosen((), (), 0)
-        if not intent.query.strip() or (name == "apps" and not intent.apps):
-            return nothing, 0.0
+        if allowed <= 0 or not intent.query.strip() or (name == "apps" and not intent.apps):
+            return nothing
         hits = self._hits(name, allowed)
         if not hits:
-            return nothing, 0.0
+            return nothing
         best = worth_of(hits, intent.entities)
         if name == "relevant":
             self._best = best
         if best < self._wanted.preset.least_confidence:
             self._abstained = self._abstained or name == "relevant"
-            return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10])), 0.0
+            return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10]))
         outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits if is_enough(hit)))
-        limits = self._limits(allowed, notes=1 if name == "template" else self._wanted.preset.notes)
-        chosen = choose(intent.query, hits, outlines, limits, self._shown, slot=name)
-        return chosen, best if name == "template" and chosen.excerpts else 0.0
+        limits = self._limits(allowed, notes=self._wanted.preset.notes)
+        return choose(intent.query, hits, outlines, limits, self._shown, slot=name)
 
     def _hits(self, name: str, allowed: int) -> list[Hit]:
         """What the search finds for a slot, as far as it says something; in whose order the slot wants it."""
@@ -213,6 +278,8 @@ class _Assembly:
         """Is it somebody's word, still true, and more than what the layout's own first text says?"""
         if role in _HIDDEN_ROLES or _is_struck(hit):
             return False
+        if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots:
+            return False  # what fits of it stands in its own slot
         template = self._sources.layout.start.get(role, "")
         return not template or any(line.strip() not in template for line in hit.text.split("\n"))
 
