@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hindbrain.index.standing import IndexStanding, Making
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
+    from hindbrain.learn.service import Learning
     from hindbrain.memory.forgetting.purge import Purged
     from hindbrain.memory.forgetting.traces import Traces
     from hindbrain.memory.notes.link_names import NoteName
@@ -137,11 +138,13 @@ class App:
         """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
         from hindbrain.context.flush.notes import take_from_session_notes
         from hindbrain.context.purging import purge_conversations
+        from hindbrain.learn.runs.purging import purge_runs
         from hindbrain.memory.forgetting.purge import purge
 
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
             purged = purge_conversations(self.state, traces.retold_in)
+            purged += purge_runs(self.root, self.state, self.writer, traces.retold_in)
             return purged + take_from_session_notes(self.memory, traces.in_text)
 
         return purge(self.memory, self.writer, memory_id, beside)
@@ -315,6 +318,7 @@ class App:
             index_standing=self._index_standing,
             note_names=self._note_names,
             index_path=self.index_path,
+            keep_skill=lambda proposal, approved: self.learning.keep_skill(proposal, approved),
         )
         settings = WriteSettings(
             batch_size=c.number("writes.batch_size"),
@@ -341,6 +345,7 @@ class App:
             chat=lambda: self.chat,
             standing=self._index_standing,
             making=lambda: self.making(),
+            learned=lambda command, apps: self.learning.matches(command, apps),
         )
         settings = ContextSettings(
             preset=c.text("context.preset"),
@@ -349,6 +354,23 @@ class App:
             mode="hybrid" if self.warm else "keyword",
         )
         return Context(reach, settings)
+
+    @cached_property
+    def learning(self) -> Learning:
+        from hindbrain.learn.service import Around, Learning
+
+        around = Around(
+            root=self.root,
+            state=self.state,
+            clock=self.clock,
+            memory=lambda: self.memory,
+            writer=lambda: self.writer,
+            # Commands are compared at each prompt: not worth a request to a service.
+            embedder=lambda: None if self._is_remote else self.embedder,
+            chat=lambda: self.chat,
+            daily_tokens=self.config.number("learn.daily_tokens"),
+        )
+        return Learning(around)
 
     @cached_property
     def chat(self) -> ChatModel | None:

@@ -77,7 +77,10 @@ def _why(hit: Hit) -> str:
     """What each signal gave to the score, the largest first."""
     total = sum(hit.why.values()) or 1.0
     parts = sorted(((share / total, name) for name, share in hit.why.items()), reverse=True)
-    return "why: " + " · ".join(f"{name} {part:.0%}" for part, name in parts if part >= _SMALLEST_SHARE)
+    told = [f"{name} {part:.0%}" for part, name in parts if part >= _SMALLEST_SHARE and name != "feedback"]
+    # However small it is, and it may take something away: an owner wants to know that it had a say.
+    told += [f"feedback {part:+.1%}" for part, name in parts if name == "feedback"]
+    return "why: " + " · ".join(told)
 
 
 def _pattern(terms: Sequence[str]) -> re.Pattern[str] | None:

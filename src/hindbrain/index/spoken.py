@@ -2,7 +2,7 @@
 
 import re
 
-_OUR_LINE = re.compile(r"^.*[ \t]\^[mtp]-[a-z0-9]++[ \t]*+$", re.MULTILINE)
+_OUR_LINE = re.compile(r"^.*[ \t]\^[aciklmprt]-[a-z0-9-]++[ \t]*+$", re.MULTILINE)
 _FIELD = re.compile(r"[ \t]*+\[[a-z]++::[^\[\]\n]*+\]")
 
 

@@ -31,7 +31,7 @@ from hindbrain.vault.paths import stamp_of
 from hindbrain.vault.scan import DEFAULT_MAX_BYTES, scan
 from hindbrain.vault.scan_result import FileStamp, Missing, Noticed, ScannedFile, ScanResult, Skipped
 
-_RECIPE = 3  # how notes are cut and recorded; a change makes every index be made again
+_RECIPE = 4  # how notes are cut and recorded; a change makes every index be made again
 _PARALLEL_FROM = 2_000  # files to read: below this, starting other processes takes longer than it saves
 _BATCH_NOTES = 250
 _BATCH_BYTES = 4_000_000

@@ -37,6 +37,7 @@ class RecalledMemory(NamedTuple):
     pending: bool = False  # acknowledged and still on its way into its note
     confidence: float = 0.0  # 0..1, as a search hit's; 0 when it was found by its words alone
     successor_gone: bool = False  # what replaced it was taken away since
+    feedback: float = 0.0  # by which its importance counts as more or less; -0.2..0.2
 
 
 class Recalled(NamedTuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.daily.daily import Daily
     from hindbrain.memory.forgetting.ledger import Ledger
     from hindbrain.memory.forgetting.tombstones import Tombstones
-    from hindbrain.memory.inbox.inbox import Inbox
+    from hindbrain.memory.inbox.inbox import Inbox, KeepSkill
     from hindbrain.memory.items.book import MemoryBook
     from hindbrain.memory.notes.link_names import NameTable, NoteName
     from hindbrain.memory.policy.policy import Policy
@@ -55,6 +55,7 @@ class Surroundings(NamedTuple):
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     index_path: Path
+    keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
 
 
 class MemoryParts:
@@ -115,6 +116,16 @@ class MemoryParts:
         return MemoryBook(self.notebook, self.layout, self.root)
 
     @cached_property
+    def archived(self) -> MemoryBook:
+        """Memories that nobody used for long: known, and shown to no agent."""
+        from hindbrain.memory.items.archived import archived_memory_notes
+        from hindbrain.memory.items.book import MemoryBook
+
+        return MemoryBook(
+            self.notebook, self.layout, self.root, lambda: archived_memory_notes(self.layout, self.root)
+        )
+
+    @cached_property
     def _applier(self) -> Applier:
         from hindbrain.memory.storage.applying import Applier
 
@@ -167,7 +178,7 @@ class MemoryParts:
 
         return Inbox(
             self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
-            self.clock, self._store_approved,
+            self.clock, self._store_approved, self._around.keep_skill,
         )  # fmt: skip
 
     @cached_property

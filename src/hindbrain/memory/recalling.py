@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
+from hindbrain.memory.items.archived import archived_memory_notes
 from hindbrain.memory.items.category import category_asked_for
 from hindbrain.memory.items.word_index import words_of
+from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
 
 if TYPE_CHECKING:
     from hindbrain.memory.items.item import MemoryItem
@@ -36,7 +38,9 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
     places = {item.path for item in items}
     by_search, passages = _searched(memory, topic, k, items, places, notices)
-    found = _joined(memory, topic, k, by_search, pending, {item.id for item in items})
+    moves = _moves(memory)
+    found = _joined(memory, topic, k, by_search, pending, {item.id for item in items}, moves)
+    found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found]
     found = _with_fate(found, {one.id for one in (*items, *pending)}, sure=not memory.book.problems)
     if found:
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
@@ -71,7 +75,8 @@ def _searched(
         return [], []
     hits.sort(key=lambda hit: -hit.confidence)
     # What waits in the inbox is nobody's word yet: it is shown to its owner, not to whoever recalls.
-    hidden = {*places, memory.inbox.path}
+    # What was archived is found by who searches for it, and not put before an agent again.
+    hidden = {*places, memory.inbox.path, *archived_memory_notes(memory.layout, memory.root)}
     passages = [hit for hit in rest.hits if hit.path not in hidden and _says_something(hit)]
     return _as_memories([hit for hit in hits if _says_something(hit)], items), passages[:_PASSAGES]
 
@@ -111,6 +116,7 @@ def _joined(
     by_search: Sequence[RecalledMemory],
     pending: Sequence[MemoryItem],
     stored: set[str],
+    moves: Table,
 ) -> list[RecalledMemory]:
     """Those that the search found, those that share words with the topic, and those on their way."""
     from hindbrain.memory.items.word_index import WordIndex, nearest
@@ -124,7 +130,7 @@ def _joined(
     by_words = [
         RecalledMemory(item) for item in memory.book.candidates(topic, 2 * k) if asked & words_of(item.text)
     ]
-    by_kind = _of_a_kind([*pending, *memory.book.items()], category_asked_for(asked))
+    by_kind = _of_a_kind([*pending, *memory.book.items()], category_asked_for(asked), moves)
     likely = [found for found in by_search if found.confidence >= _WORTH_A_PASSAGE]
     every: dict[tuple[str, int, str], RecalledMemory] = {}
     for found in (*on_their_way, *likely, *by_words, *by_kind, *by_search):
@@ -133,10 +139,21 @@ def _joined(
     return (holding or list(every.values()))[:k]
 
 
-def _of_a_kind(items: Sequence[MemoryItem], category: str) -> list[RecalledMemory]:
+def _moves(memory: Memory) -> Table:
+    """By how much feedback moves the importance of memories; nothing while there is none."""
+    adjustments = Adjustments(memory.state)
+    adjustments.refresh()
+    return adjustments.items
+
+
+def _of_a_kind(items: Sequence[MemoryItem], category: str, moves: Table) -> list[RecalledMemory]:
     """All memories of a category, the most important and latest first; none without one."""
     found = [item for item in items if item.category == category and not item.superseded]
-    found.sort(key=lambda item: (item.importance, item.created), reverse=True)
+
+    def weight(item: MemoryItem) -> tuple[float, str]:
+        return moved(item.importance, moves.get(item.id, NONE).change), item.created
+
+    found.sort(key=weight, reverse=True)
     return [RecalledMemory(item, pending=not item.path) for item in found]
 
 

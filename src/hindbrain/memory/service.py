@@ -31,7 +31,7 @@ _NEW_LINES = ("new", "related", "supersede")
 
 
 class Memory(MemoryParts):
-    _noticed = -1  # the version of the book that was last compared with the ledger
+    _noticed = (-1, -1)  # the versions of the books that were last compared with the ledger
 
     @cached_property
     def _seen(self) -> list[tuple[str, str]]:
@@ -49,9 +49,11 @@ class Memory(MemoryParts):
         source: str = "agent",
         tags: Sequence[str] = (),
         strategy: str = "auto",
+        given_id: str = "",
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
+        `given_id`: the id that it shall have, from a caller who may have to store it again after a crash.
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
@@ -61,9 +63,9 @@ class Memory(MemoryParts):
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
         if verdict.action == "hold":
-            return self._hold(verdict, category, importance, tuple(tags))
+            return self._hold(verdict, category, importance, tuple(tags), given_id)
         waiting = Waiting(
-            new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
+            given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
             clean_tags(tags), self.today(), self.settings.strategy(strategy, importance),
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
@@ -102,7 +104,7 @@ class Memory(MemoryParts):
             text, judged = self._allowed(text, trust)
             trust = lowest((item.source, judged))
         self._applier.edit(item.path, [Reword(item, text, importance, trust)], self.today())
-        after = self.book.find(item.id)
+        after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
         return after
 
@@ -167,12 +169,15 @@ class Memory(MemoryParts):
             for w in self.queue.pending()
         ]
 
-    def _hold(self, verdict: Verdict, category: str, importance: float, tags: tuple[str, ...]) -> Remembered:
+    def _hold(
+        self, verdict: Verdict, category: str, importance: float, tags: tuple[str, ...], given_id: str
+    ) -> Remembered:
         from hindbrain.memory.inbox.inbox import Proposal
 
         text = fold(verdict.text)
+        id_ = f"p-{given_id.removeprefix('m-')}" if given_id else ""
         proposal = Proposal(
-            "", text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
+            id_, text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
             self.today(),
         )  # fmt: skip
         held = self.inbox.hold(proposal)
@@ -205,10 +210,16 @@ class Memory(MemoryParts):
         try:
             return self.book.find(wanted)
         except NotFound:
+            if (archived := self.find_archived(wanted)) is not None:
+                return archived
             kept = self._merged.get(wanted)
             if not kept:
                 raise
             return self.book.find(kept)
+
+    def find_archived(self, memory_id: str) -> MemoryItem | None:
+        """A memory that nobody used for long, in the archive; None when there is no such one."""
+        return next((item for item in self.archived.items() if memory_id and item.id == memory_id), None)
 
     def _after_writing(self, flushed: Flushed) -> None:
         """Let the ledger know. The index hears of it with the next search or settling, or at the end."""
@@ -243,12 +254,16 @@ class Memory(MemoryParts):
 
     def notice_deleted(self) -> list[str]:
         """Ids of memories that a person took out of a note; they are not learned again."""
-        items = self.book.items()
-        if self._noticed == self.book.version:
+        items, archived = self.book.items(), self.archived.items()
+        versions = (self.book.version, self.archived.version)
+        if self._noticed == versions:
             return []
-        complete = not self.book.problems
-        deleted = self.ledger.notice(items, self.book.readable_paths(), complete=complete)
-        self._noticed = self.book.version
+        there = {item.id for item in items}
+        moved = [item for item in archived if item.id and item.id not in there]
+        readable = [*self.book.readable_paths(), *self.archived.readable_paths()]
+        complete = not self.book.problems and not self.archived.problems
+        deleted = self.ledger.notice([*items, *moved], readable, complete=complete)
+        self._noticed = versions
         return deleted
 
 

@@ -39,7 +39,7 @@ def settle(memory: Memory, *, idle: bool) -> Settled:
     part("the log of use", memory.record_accesses, 0)
     return Settled(
         applied=tuple(entry.answer for entry in flushed.applied),
-        accepted=tuple(proposal.text for proposal in inbox.accepted),
+        accepted=tuple(proposal.text for proposal in inbox.accepted if proposal.kind == "remember"),
         refused=len(inbox.refused),
         deleted=tuple(deleted),
         indexed=indexed,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
+from hindbrain.search.adjustments import NONE, moved
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import SearchQuery, Understood, understand
@@ -143,6 +144,7 @@ class CandidateFinder:
         now = self._clock.now()
         dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
         ages = {id_: (now - _when(note)) / _DAY_S for id_, note in notes.items()}
+        weights = self._importances(notes)
         trust = 1.0 if meaning is None else meaning.trust
         candidates = [
             Candidate(
@@ -152,7 +154,7 @@ class CandidateFinder:
                 semantic=cosines[i],
                 trust=trust,
                 date=dated[info.note_id],
-                importance=_importance(notes[info.note_id]),
+                importance=weights[info.note_id],
                 age_days=ages[info.note_id],
             )
             for i, info in enumerate(infos)
@@ -236,6 +238,15 @@ class CandidateFinder:
         firsts = [note.first_passage for note in self._view.notes(note_ids).values() if note.passages]
         return [id_ for id_ in firsts if keep is None or id_ in keep]
 
+    def _importances(self, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
+        """As their owner gave them, moved by feedback where there is some."""
+        told = {id_: importance_of(note) for id_, note in notes.items()}
+        moves = self._view.adjustments.notes
+        if moves:
+            for id_, note in notes.items():
+                told[id_] = moved(told[id_], moves.get(note.path, NONE).change)
+        return told
+
     def _add_usage(self, found: Found) -> None:
         usage = self._view.usage
         if not usage:
@@ -260,7 +271,8 @@ class CandidateFinder:
                 )
 
 
-def _importance(note: NoteInfo) -> float:
+def importance_of(note: NoteInfo) -> float:
+    """As its owner gave it."""
     return 0.5 if note.importance is None else note.importance
 
 

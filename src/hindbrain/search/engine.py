@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import UsageError
-from hindbrain.index.store import IndexStore, PassageInfo
-from hindbrain.search.candidates import CandidateFinder, Found
+from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
+from hindbrain.search.candidates import CandidateFinder, Found, importance_of
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
-from hindbrain.search.profiles import Shares, profile_named
+from hindbrain.search.profiles import Candidate, Shares, profile_named
 from hindbrain.search.query import SearchQuery
 from hindbrain.search.signals import confidence
 from hindbrain.search.view import IndexView
@@ -96,6 +96,7 @@ class SearchEngine:
         note = found.notes[info.note_id]
         text = self._view.text_of(info.note_id)
         before, after = _neighbours(text, info)
+        shares = _explained(shares, candidate, note)
         return Hit(
             passage=f"{info.uid:016x}",
             path=note.path,
@@ -120,6 +121,16 @@ def _check(query: SearchQuery) -> None:
         raise UsageError(f"k is {query.k}; ask for 1 to 1000 hits")
     if not 0.0 <= query.diversity <= 1.0:
         raise UsageError(f"diversity is {query.diversity}; give a number from 0 to 1")
+
+
+def _explained(shares: Shares, candidate: Candidate, note: NoteInfo) -> Shares:
+    """With the part of the importance that is feedback's under its own name."""
+    by_feedback = candidate.importance - importance_of(note)
+    whole = shares.get("importance", 0.0)
+    if not by_feedback or not whole:
+        return shares
+    part = whole * by_feedback / candidate.importance
+    return shares | {"importance": whole - part, "feedback": part}
 
 
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:

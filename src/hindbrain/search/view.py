@@ -6,6 +6,7 @@ Everything is forgotten when the index changes, so an answer is never older than
 from collections.abc import Iterable, Mapping
 
 from hindbrain.index.store import IndexStore, NoteInfo, Value
+from hindbrain.search.adjustments import Adjustments
 
 _MOST_NOTES = 20_000
 _MOST_TEXTS = 1_000
@@ -22,9 +23,11 @@ class IndexView:
         self._usage: Mapping[str, tuple[int, float]] | None = None
         self._notes: dict[int, NoteInfo] = {}
         self._texts: dict[int, str] = {}
+        self.adjustments = Adjustments(store.path.parent)  # by feedback; not part of the index
 
     def refresh(self) -> None:
         """Call at the start of a search."""
+        self.adjustments.refresh()
         generation = self._store.generation()
         if generation != self.generation:
             self._forget(generation)

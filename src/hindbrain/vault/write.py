@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, NoteUnreadable, NotFound, UnsafePath, WriteFailed, WriteUnknown
@@ -165,10 +165,26 @@ class VaultWriter:
         with self._writing():
             self._files.put(relative, data)
 
+    def extend_state_file(self, relative: str, more: IO[bytes]) -> None:
+        """Add lines to one of our own files in the vault, all of them or none; durable when this returns.
+
+        For what is too large to be held in memory. `more` is read from its beginning.
+        """
+        with self._writing():
+            self._files.extend(relative, more)
+
     def append_state_line(self, relative: str, line: str) -> None:
         """Add one line to a log in the vault's `.hindbrain` folder; durable when this returns."""
         with self._writing():
             self._files.append(relative, line)
+
+    def remove_state_file(self, relative: str, *, expected_hash: str) -> bool:
+        """Remove one of our own files in the vault, and folders that are empty then, for good.
+
+        For what stands elsewhere by now. False, and nothing happens, when it is gone or holds something else.
+        """
+        with self._writing():
+            return self._files.remove(relative, expected_hash)
 
     def edit_state_file(self, relative: str, change: Callable[[bytes], bytes]) -> bool:
         """Change one of our own files in the vault; nobody appends meanwhile. True when it had to be."""

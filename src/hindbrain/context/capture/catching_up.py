@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, HindbrainError, WriteFailed
 from hindbrain.context.capture import spool
+from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
 from hindbrain.context.capture.events import by_session, last_told, messages_of
 from hindbrain.context.capture.failures import FailureTracker
@@ -28,7 +29,6 @@ from hindbrain.context.capture.transcripts.reading import Read, read_transcript
 from hindbrain.context.capture.troubles import note_troubles
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
-from hindbrain.vault.discover import find_vault
 from hindbrain.vault.lock import FileLock
 
 if TYPE_CHECKING:
@@ -240,12 +240,7 @@ class Capture:
     def _is_ours(self, cwd: str) -> bool:
         """What is said inside another vault is for that one."""
         if cwd not in self._vaults:
-            try:
-                found = find_vault(Path(cwd))
-            except (OSError, ValueError):  # no name of a folder
-                found = None
-            own = os.path.realpath(self._memory.root)
-            self._vaults[cwd] = found is None or os.path.realpath(found) == own
+            self._vaults[cwd] = is_for(self._memory.root, cwd)
         return self._vaults[cwd]
 
 

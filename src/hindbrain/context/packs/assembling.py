@@ -8,6 +8,7 @@ read, so that the same prompt on the same vault gives the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,15 +39,17 @@ _ATTRIBUTION = 12  # tokens of the line that says where something comes from
 _FENCE = 45  # tokens of a block's own tags and first line
 _SLOT_TAGS = 16  # tokens of the two tags of a slot
 _FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
-# Roles whose notes a slot looks through; those that the layout does not have cost nothing.
-_ROLES: Mapping[str, tuple[str, ...]] = {
-    "apps": ("apps",),
-    "template": (),  # what was learned is matched, not searched for
-    "lessons": ("issues", "corrections"),
-    "skills": (),
-}
-_HIDDEN_ROLES = ("inbox", "home", "archive", "recent")  # nobody's word yet; links; told elsewhere
-_OWN_SLOT = {"lessons": "lessons", "templates": "template", "skills": "skills"}  # of a role
+# Roles whose notes a slot looks through; those that the layout does not have cost nothing. What was learned
+# is matched with the command as a whole, not searched for: see `learned`.
+_ROLES: Mapping[str, tuple[str, ...]] = {"apps": ("apps",)}
+# Nobody's word yet; links; the bookkeeping of runs, which would tell one run five times.
+_HIDDEN_ROLES = ("inbox", "home", "archive", "recent", "status", "summary", "task_log")
+_RUN_LINE = re.compile(r"\^r-[\w-]+\s*$")  # of a day, about a run
+# The slot that shows what fits of a role's notes; elsewhere these notes are not shown then.
+_OWN_SLOT = {
+    "lessons": "lessons", "issues": "lessons", "corrections": "lessons", "templates": "template",
+    "skills": "skills", "apps": "apps",
+}  # fmt: skip
 
 
 class Sources(NamedTuple):
@@ -202,14 +205,10 @@ class _Assembly:
 
     def _learned(self, name: str, allowed: int) -> list[Excerpt]:
         """What earlier runs taught that fits the command, as far as the slot has room for it."""
-        if name not in _OWN_SLOT.values() or self._matches is None:
+        if self._matches is None:
             return []
-        matches = self._matches
-        fitting: Sequence[Match] = matches.lessons if name == "lessons" else matches.skills
-        if name == "template":  # a skill is a template that its owner has approved
-            fitting = sorted((*matches.skills, *matches.templates), key=lambda match: -match.score)[:1]
         chosen: list[Excerpt] = []
-        for match in fitting:
+        for match in _fitting(self._matches, name):
             place = f"{match.path}:{match.first_line}"
             if match.id in self._shown.excluded:
                 self._left_out.append(LeftOut(place, "in_window", name, 0, match.score, match.score))
@@ -272,14 +271,16 @@ class _Assembly:
         if name == "apps":
             named = {app.casefold() for app in self._wanted.intent.apps}
             found = [hit for hit in found if _stem(hit.path).casefold() in named]
-        return [hit for hit in found if self._says_something(hit, role_of(hit.path))]
+        return [hit for hit in found if self._says_something(hit, role_of(hit.path), name)]
 
-    def _says_something(self, hit: Hit, role: str) -> bool:
+    def _says_something(self, hit: Hit, role: str, slot: str) -> bool:
         """Is it somebody's word, still true, and more than what the layout's own first text says?"""
         if role in _HIDDEN_ROLES or _is_struck(hit):
             return False
-        if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots:
+        if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots - {slot}:
             return False  # what fits of it stands in its own slot
+        if role == "daily" and all(map(_RUN_LINE.search, filter(_is_said, hit.text.split("\n")))):
+            return False
         template = self._sources.layout.start.get(role, "")
         return not template or any(line.strip() not in template for line in hit.text.split("\n"))
 
@@ -293,7 +294,7 @@ class _Assembly:
         layout = self._sources.layout
         return [
             layout.path(role) if layout.is_single(role) else layout.folder_of(role)
-            for role in _ROLES[name]
+            for role in _ROLES.get(name, ())
             if layout.has(role)
         ]
 
@@ -329,6 +330,19 @@ def _without_weakest(pack: Pack) -> Pack:
     tokens = slot.tokens - weakest.tokens
     slots[at] = slot._replace(excerpts=kept, tokens=max(0, tokens))
     return pack._replace(slots=tuple(slots), left_out=(*pack.left_out, left))
+
+
+def _fitting(matches: Matches, slot: str) -> Sequence[Match]:
+    """A skill is a template that its owner has approved; single runs are told where there is neither."""
+    if slot == "template":
+        return sorted((*matches.skills, *matches.templates), key=lambda match: -match.score)[:1]
+    if slot == "relevant":
+        return () if matches.skills or matches.templates else matches.runs
+    return {"lessons": matches.lessons, "skills": matches.skills}.get(slot, ())
+
+
+def _is_said(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
 
 
 def _is_struck(hit: Hit) -> bool:

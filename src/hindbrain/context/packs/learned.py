@@ -26,4 +26,5 @@ class Matches(NamedTuple):
     lessons: tuple[Match, ...] = ()
     templates: tuple[Match, ...] = ()
     skills: tuple[Match, ...] = ()
+    runs: tuple[Match, ...] = ()  # that went well, for a command that has no template yet
     problems: tuple[str, ...] = ()  # notes that could not be read

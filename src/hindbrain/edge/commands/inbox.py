@@ -99,12 +99,12 @@ def _show(
     changed: Sequence[Proposal],
 ) -> None:
     for item in taken.accepted:
-        out.line(f"remembered, as ticked in the note: {safe(item.text)}")
+        out.line(f"{_accepted(item)}, as ticked in the note: {safe(item.text)}")
     for item in taken.refused:
         out.line(f"refused, as decided in the note: {safe(item.text)}")
-    done = {"accept": "remembered", "refuse": "refused; it will not be asked again", "edit": "changed"}
+    done = {"refuse": "refused; it will not be asked again", "edit": "changed"}
     for item in changed:
-        out.line(f"{done[verb]}: {safe(item.text)}")
+        out.line(f"{done.get(verb) or _accepted(item)}: {safe(item.text)}")
     if verb != "list":
         out.say(f"{len(waiting) or 'nothing'} left in {safe(path)}")
         return
@@ -113,13 +113,23 @@ def _show(
         return
     for number, item in enumerate(waiting, start=1):
         out.line(f"{number:>2}  {out.paint(safe(item.text), BOLD)}")
-        facts = (item.category, f"from {item.source}", item.reason, item.created, item.id)
+        facts = (*_facts(item), item.reason, item.created, item.id)
         out.line(out.paint("    " + safe(" · ".join(fact for fact in facts if fact)), DIM))
     second = 2 if len(waiting) > 1 else 1
     ticked = "the lines" if len(waiting) > 1 else "the line"
     out.say(
         f'hindbrain inbox accept 1 | refuse {second} | edit 1 "better text"; or tick {ticked} in {safe(path)}'
     )
+
+
+def _accepted(item: Proposal) -> str:
+    return "made a skill" if item.kind == "skill" else "remembered"
+
+
+def _facts(item: Proposal) -> tuple[str, ...]:
+    if item.kind == "skill":
+        return "skill", f"{item.success:.0%} of {item.runs} runs went well", item.template
+    return item.category, f"from {item.source}"
 
 
 def _as_data(
@@ -136,4 +146,7 @@ def _as_data(
 
 
 def _proposal_data(item: Proposal) -> dict[str, Any]:
-    return item._asdict() | {"tags": list(item.tags)}
+    shared = ("id", "kind", "text", "source", "reason", "created")
+    own = ("template", "success", "runs") if item.kind == "skill" else ("category", "importance")
+    told = {name: getattr(item, name) for name in (*shared, *own)}
+    return told if item.kind == "skill" else told | {"tags": list(item.tags)}

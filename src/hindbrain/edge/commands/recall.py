@@ -101,6 +101,8 @@ def _show(found: Recalled, out: Output) -> None:
 def _memory_line(memory: RecalledMemory, out: Output) -> str:
     item = memory.item
     told = [item.category, item.created, f"from {item.source}" if item.source != "user" else ""]
+    if memory.feedback:
+        told.append(f"feedback {memory.feedback:+.2f}")
     if memory.pending:
         told.append("being saved")
     if item.superseded:

@@ -15,6 +15,7 @@ class Lesson(NamedTuple):
     commands: tuple[str, ...]  # some that it is about, the most typical first
     avoid: str = ""  # the action that failed runs have in common, as `Action.shown`; "" when none
     prefer: str = ""  # the action that successful runs have in common; "" when none
+    before: str = ""  # the action that `prefer` has to come before; "" when the order does not matter
     reason: str = ""  # what went wrong, in the words of the runs
     app: str = ""
     failures: int = 0  # runs that failed so

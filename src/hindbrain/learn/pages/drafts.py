@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hindbrain.learn.pages.desk import Desk
+from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.memory.notes.notebook import Page
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.parse import decode_note
@@ -23,6 +25,7 @@ class DraftNotes:
         self._find = find
         self._before: dict[str, bytes | None] = {}
         self._after: dict[str, bytes | None] = {}
+        self.said: list[str] = []  # what would happen besides changes of notes, a line each
 
     def find(self, path: str) -> Page | None:
         if path not in self._after:
@@ -37,12 +40,19 @@ class DraftNotes:
     def delete(self, path: str, *, expected_hash: str) -> Written:  # noqa: ARG002
         return self._put(path, None)
 
+    def say(self, line: str) -> None:
+        """Let the diff tell of something that is no change of a note: "+ remember: ..."."""
+        if line not in self.said:
+            self.said.append(line)
+
     def diff(self) -> str:
-        """What would change, as `diff -u` shows it; "" when nothing would."""
-        parts: list[str] = []
+        """What would change, as `diff -u` shows it, a note that moves in one line; "" when nothing would."""
+        moved = self._moves()
+        parts = [*self.said, *(f"rename {old} -> {new}" for old, new in sorted(moved.items()))]
+        quiet = {*moved, *moved.values()}
         for path, after in sorted(self._after.items()):
             before = self._before[path]
-            if before != after:
+            if before != after and path not in quiet:
                 parts += difflib.unified_diff(
                     _lines(before), _lines(after), f"a/{path}" if before is not None else "/dev/null",
                     f"b/{path}" if after is not None else "/dev/null", lineterm="",
@@ -53,12 +63,37 @@ class DraftNotes:
         """The notes that would change, sorted."""
         return sorted(path for path, after in self._after.items() if after != self._before[path])
 
+    def _moves(self) -> dict[str, str]:
+        """Old path -> new path, of the notes that would only get another place."""
+        new = {
+            after: path
+            for path, after in sorted(self._after.items())
+            if after and self._before[path] is None
+        }
+        found: dict[str, str] = {}
+        for path, after in sorted(self._after.items()):
+            before = self._before[path]
+            if after is None and before and (to := new.pop(before, "")):
+                found[path] = to
+        return found
+
     def _put(self, path: str, data: bytes | None) -> Written:
         if path not in self._before:
             page = self._find(path)
             self._before[path] = None if page is None else page.data
         self._after[path] = data
         return Written(check_existing_path(path), ABSENT if data is None else content_hash(data), "", False)
+
+
+def draft_of(desk: Desk) -> Desk:
+    """The same desk for a dry run: its notes are drafts, and nothing is written down as ours."""
+    own = OwnLines(desk.root, lambda _name, _line: None)
+    return Desk(desk.root, DraftNotes(desk.notes.find), desk.layout, own, desk.today)
+
+
+def drafts_on(desk: Desk) -> DraftNotes | None:
+    """The drafts beneath a desk; None when it is no dry run."""
+    return desk.notes if isinstance(desk.notes, DraftNotes) else None
 
 
 def _lines(data: bytes | None) -> list[str]:

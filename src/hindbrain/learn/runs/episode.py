@@ -30,6 +30,7 @@ class Rejection(NamedTuple):
 
     reason: str
     score: int | None = None
+    after: int = -1  # so many actions had been done; -1 when that is not known
 
 
 class Episode(NamedTuple):

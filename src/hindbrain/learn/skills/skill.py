@@ -12,3 +12,5 @@ class Skill(NamedTuple):
     text: str  # the body, without frontmatter
     path: str  # the note in the vault, or the file outside of it
     first_line: int = 1  # of the body in its file
+    source: str = "user"  # as its properties say; a person's own word when they say nothing
+    updated: str = ""  # YYYY-MM-DD; "" when it does not say

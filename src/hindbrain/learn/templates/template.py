@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+_TOOL = re.compile(r"[\w.:/-]+")
 
 
 class Slot(NamedTuple):
@@ -11,17 +14,23 @@ class Slot(NamedTuple):
     name: str  # recipient, url
     examples: tuple[str, ...] = ()
     in_command: bool = True  # its value stands in the command; else it was found on the way
+    kind: str = ""  # email, url, text (in quotes), path, id or n where its values look so; else ""
+    before: tuple[str, ...] = ()  # words that stand right before it in commands, the usual one first
+    after: tuple[str, ...] = ()  # and right behind it; "." for the end of the sentence
 
 
 class Step(NamedTuple):
     """One action of a template; `{slot}` stands for what is filled in."""
 
-    action: str  # the tool's name
-    arguments: tuple[tuple[str, str], ...] = ()
+    action: str  # the tool's name; or a whole sentence, where a person wrote the step in words
+    arguments: tuple[tuple[str, str], ...] = ()  # the first one's name is "" when it was read from a note
     share: float = 1.0  # of the runs that did it
+    many: bool = False  # as often as it takes: how often differs from run to run
 
     @property
     def shown(self) -> str:
+        if not self.arguments and not _TOOL.fullmatch(self.action):
+            return self.action
         told = [value if i == 0 else f"{key}: {value}" for i, (key, value) in enumerate(self.arguments)]
         return f"{self.action}({', '.join(told)})"
 
@@ -41,7 +50,14 @@ class Template(NamedTuple):
     source: str = "tool"
     evidence: tuple[str, ...] = ()  # runs it was made from, the newest last
     path: str = ""  # the note; "" while it has none
+    updated: str = ""  # YYYY-MM-DD
+    recent: float = -1.0  # success rate of the last ten runs that followed it, 0..1; below 0: not known
 
     @property
     def success_rate(self) -> float:
         return self.successes / self.runs if self.runs else 0.0
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """Equal for two templates that say to do the same; how many runs did each step is left out."""
+        return tuple(step.shown for step in self.steps)

@@ -96,6 +96,9 @@ def _traces(memory: Memory, writer: VaultWriter, memory_id: str) -> Traces:
     texts = _Intent(memory.state / _FOLDER, memory_id).texts()
     for data in writer.all_kept():
         texts |= texts_of(memory_id, data)
+    archived = memory.find_archived(memory_id)
+    if archived is not None:
+        texts.add(archived.text)
     try:
         texts.add(memory.book.find(memory_id).text)
     except NotFound:
@@ -110,7 +113,8 @@ def _is_unwanted(memory_id: str, text: str, traces: Traces) -> bool:
 
 def _forget(memory: Memory, traces: Traces) -> None:
     """From its note and from the conflict copies of that. It is not learned again: hashes of it stay."""
-    paths = {item.path for item in memory.book.items() if item.id == traces.memory_id}
+    every = (*memory.book.items(), *memory.archived.items())
+    paths = {item.path for item in every if item.id == traces.memory_id}
     mark = f"^{traces.memory_id}".encode()
     paths.update(path for path, data in _notes(memory.root) if _CONFLICT in path and mark in data)
     for path in sorted(paths):

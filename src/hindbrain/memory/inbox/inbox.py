@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.errors import NoteChanged, NotFound, UsageError
 from hindbrain.memory.inbox import inbox_note
 from hindbrain.memory.inbox.inbox_log import InboxLog, Known
 from hindbrain.memory.inbox.inbox_note import InboxLine, Proposal
-from hindbrain.memory.inbox.inbox_plan import Plan, memory_id, plan_settling
+from hindbrain.memory.inbox.inbox_plan import Decided, Plan, memory_id, plan_settling
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard
 from hindbrain.vault.lock import FileLock
@@ -30,11 +30,15 @@ if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
     from hindbrain.vault.write import VaultWriter
 
-__all__ = ["Inbox", "Proposal", "Settled", "Store"]
+__all__ = ["Inbox", "KeepSkill", "Proposal", "Settled", "Store"]
 
 # Keeps an accepted memory, durable when it returns; the same id a second time changes nothing. The text is
 # stored as it is, never merged into another; `approved` is the day of the tick.
 Store = Callable[[MemoryItem, str], None]
+# Writes the note of an accepted skill; `approved` is the day of the tick. Returns "" once it is written, the
+# same a second time; or the digest of the template's steps where these are not what was proposed, and nothing
+# is written. NotFound when the template is gone.
+KeepSkill = Callable[[Proposal, str], str]
 _LOCK_TIMEOUT_S = 10.0
 _RACY_S = 2.0  # a note changed so lately may change again within the same tick of its clock
 
@@ -58,6 +62,7 @@ class Inbox:
         tombstones: Tombstones,
         clock: Clock,
         store: Store,
+        keep_skill: KeepSkill | None = None,
     ) -> None:
         self._root = root
         self._layout = layout
@@ -65,6 +70,7 @@ class Inbox:
         self._tombstones = tombstones
         self._clock = clock
         self._store = store
+        self._keep_skill = keep_skill  # None: a tick on a skill waits for a process that can make it
         self._lock = FileLock(state / "inbox.lock")
         self._log = InboxLog(root, writer, lambda: tombstones.salt)
         self._settled_at: tuple[int, int, int] | None = None  # the note's stamp when nothing was left to do
@@ -81,16 +87,23 @@ class Inbox:
         if not text:
             raise UsageError("an empty text can't be proposed")
         with self._locked():
-            exact = self._log.hash_of(text)
+            exact = self._log.hash_of(proposal._replace(text=text).key)
             for known in self._log.known().values():
-                if known.waits and known.exact == exact:
+                # A skill is proposed once, whatever was decided; a memory that was refused has a tombstone.
+                if known.exact == exact and (known.waits or known.is_skill):
                     return known.proposal.id
+            if proposal.id and proposal.id in self._log.known():
+                return proposal.id
             new = proposal._replace(
                 id=proposal.id or self._new_id(), text=text, created=proposal.created or self._today()
             )
             self._log.propose(new)
             self._show([Known(new, "proposed", exact)])
             return new.id
+
+    def knows(self, id_: str) -> bool:
+        """Was it proposed before, whatever became of it?"""
+        return id_ in self._log.known()
 
     def pending(self) -> list[Proposal]:
         """What waits, as the note shows it now. A line that a person deleted does not wait."""
@@ -103,7 +116,8 @@ class Inbox:
 
     def heard(self, text: str) -> list[Heard]:
         """What waits or was decided on, and whose word it is: another name for it changes nothing."""
-        waiting = [known.proposal for known in self._log.known().values() if known.waits]
+        known = self._log.known().values()
+        waiting = [item.proposal for item in known if item.waits and not item.is_skill]
         origin = self._log.origin_of(text)
         decided = [Heard(text, origin)] if origin else []
         return [*(Heard(proposal.text, proposal.source) for proposal in waiting), *decided]
@@ -115,8 +129,11 @@ class Inbox:
             proposal = line.proposal
             if text is not None:
                 proposal = proposal._replace(text=_some_text(text))
-            self._keep(memory_id(id_), proposal)
-            self._close(line, Known(proposal, "accepted", self._log.hash_of(proposal.text)))
+            if proposal.kind == "skill":
+                self._make_skill(line, proposal)
+            else:
+                self._keep(memory_id(id_), proposal)
+            self._close(line, Known(proposal, "accepted", self._log.hash_of(proposal.key)))
             return proposal
 
     def refuse(self, id_: str) -> Proposal:
@@ -124,7 +141,7 @@ class Inbox:
         with self._locked():
             line = self._find_waiting(id_)
             self._bury(line.proposal)
-            known = Known(line.proposal, "refused", self._log.hash_of(line.proposal.text))
+            known = Known(line.proposal, "refused", self._log.hash_of(line.proposal.key))
             self._close(line._replace(mark="refused"), known)
             return line.proposal
 
@@ -150,6 +167,7 @@ class Inbox:
                 return Settled(shown=self._show_lost())
             stamp = self._stamp()
             plan = self._plan(page)
+            self._make_skills(plan)
             self._apply(plan)
             shown = self._show(plan.unshown)
             if not plan.accepted and not plan.refused and not plan.stale and not shown:
@@ -168,7 +186,8 @@ class Inbox:
     def _apply(self, plan: Plan) -> None:
         """Store, then log, then take the lines away: whatever is interrupted is done again, once."""
         for item in plan.accepted:
-            self._keep(item.memory_id, item.proposal)
+            if item.proposal.kind == "remember":
+                self._keep(item.memory_id, item.proposal)
         for item in plan.refused:
             self._bury(item.proposal)
         marks = plan.marks(self._log.hash_of)
@@ -176,12 +195,47 @@ class Inbox:
             self._log.mark(marks)
         self._take_away(plan.taken_lines())
 
+    def _make_skills(self, plan: Plan) -> None:
+        """Make the skills that were ticked; what can't be made now is taken out of what is accepted."""
+        for item in [item for item in plan.accepted if item.proposal.kind == "skill"]:
+            if self._keep_skill is None:
+                plan.accepted.remove(item)
+                continue
+            try:
+                changed = self._keep_skill(item.proposal, self._today())
+            except NotFound:  # its template was deleted: that is a no
+                plan.accepted.remove(item)
+                plan.refused.append(item)
+                continue
+            if changed:
+                plan.ask_again(item, changed)
+
+    def _make_skill(self, line: InboxLine, proposal: Proposal) -> None:
+        """Raises NoteChanged when the template is not what was proposed; it then waits anew."""
+        if self._keep_skill is None:
+            raise UsageError(f"the skill {proposal.text!r} can't be made here; tick it in {self.path!r}")
+        changed = self._keep_skill(proposal, self._today())
+        if changed:
+            plan = Plan(accepted=[item := Decided(proposal, "", line)])
+            plan.ask_again(item, changed)
+            self._apply(plan)
+            self._show(plan.unshown)
+            raise NoteChanged(
+                f"the steps of {proposal.template!r} changed since they were proposed; look at them, then "
+                "accept the skill again"
+            )
+
     def _close(self, line: InboxLine, decided: Known) -> None:
         self._log.mark([decided])
         self._take_away([line])
 
     def _bury(self, proposal: Proposal) -> None:
-        """Not again: neither what the line says, nor what was proposed before it was edited."""
+        """Not again: neither what the line says, nor what was proposed before it was edited.
+
+        A skill needs no stone: it is proposed by its id, and the log keeps that.
+        """
+        if proposal.kind == "skill":
+            return
         known = self._log.known().get(proposal.id)
         before = known.proposal.text if known is not None else ""
         for text in dict.fromkeys((proposal.text, before)):
@@ -285,5 +339,5 @@ class Inbox:
 def _some_text(text: str) -> str:
     text = inbox_note.one_line(text)
     if not text:
-        raise UsageError("an empty text is no memory; refuse the proposal instead")
+        raise UsageError("an empty text says nothing; refuse the proposal instead")
     return text

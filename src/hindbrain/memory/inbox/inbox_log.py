@@ -35,6 +35,10 @@ class Known(NamedTuple):
     def waits(self) -> bool:
         return self.state in ("proposed", "shown")
 
+    @property
+    def is_skill(self) -> bool:
+        return self.proposal.kind == "skill"
+
 
 class InboxLog:
     def __init__(self, root: Path, writer: Callable[[], VaultWriter], salt: Callable[[], str]) -> None:
@@ -58,7 +62,7 @@ class InboxLog:
 
     def origin_of(self, text: str) -> str:
         """Whose word a text is that was decided on before, reworded perhaps; "" when it is not known."""
-        decided = [item for item in self.known().values() if not item.waits]
+        decided = [item for item in self.known().values() if not item.waits and not item.is_skill]
         if not decided:
             return ""
         exact, runs = self.hash_of(text), run_prints(text, self._salt())
@@ -66,19 +70,20 @@ class InboxLog:
         return lowest(known) if known else ""
 
     def propose(self, proposal: Proposal) -> None:
-        self._log.append(_event(Known(proposal, "proposed", self.hash_of(proposal.text))))
+        self._log.append(_event(Known(proposal, "proposed", self.hash_of(proposal.key))))
 
     def mark(self, changes: Iterable[Known]) -> None:
         """Write these states down, and drop the texts of what is decided."""
         known = {**self.known(), **{change.proposal.id: self._told(change) for change in changes}}
-        decided = [id_ for id_, item in known.items() if not item.waits]
+        # What became of a skill is known for good: nothing else keeps it from being proposed again.
+        decided = [id_ for id_, item in known.items() if not item.waits and not item.is_skill]
         for id_ in decided[: max(0, len(decided) - _KEPT)]:
             del known[id_]
         self._log.replace(_event(item) for item in known.values())
 
     def _told(self, change: Known) -> Known:
         """With what is left of a text of strangers: all its wordings, since a person may have edited it."""
-        if change.waits or change.proposal.source not in THIRD_PARTY:
+        if change.waits or change.is_skill or change.proposal.source not in THIRD_PARTY:
             return change
         before = self.known().get(change.proposal.id)
         texts = [change.proposal.text, before.proposal.text if before is not None else ""]
@@ -99,6 +104,11 @@ class InboxLog:
                 str(event.get("reason", "")),
                 tuple(map(str, event.get("tags", ()))),
                 str(event.get("created", "")),
+                "skill" if event.get("kind") == "skill" else "remember",
+                str(event.get("template", "")),
+                float(event.get("success", 0.0)),
+                int(event.get("runs", 0)) if event.get("kind") == "skill" else 0,
+                str(event.get("digest", "")),
             )
         except (TypeError, ValueError):
             return
@@ -110,6 +120,13 @@ class InboxLog:
 def _event(known: Known) -> Event:
     proposal, state, exact, runs = known
     event = {"id": proposal.id, "state": state, "exact": exact, "source": proposal.source}
+    if known.is_skill:
+        told = {"kind": "skill", "template": proposal.template, "digest": proposal.digest}
+        if not known.waits:
+            return {**event, **told}
+        figures = {"success": proposal.success, "runs": proposal.runs}
+        shown = {"text": proposal.text, "reason": proposal.reason, "created": proposal.created}
+        return {**event, **told, **figures, **shown}
     if not known.waits:
         return {**event, "runs": sorted(runs)} if runs else event
     return {

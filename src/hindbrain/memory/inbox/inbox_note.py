@@ -1,6 +1,7 @@
 """The inbox note as lines: how a proposal is written, and what a person made of it.
 
     - [ ] remember: Moves to Lisbon in May [category:: fact] [importance:: 0.5] [source:: web] ^p-7f3k2a
+    - [ ] skill: Send email [template:: [[Templates/Send email]]] [success:: 0.93] [runs:: 14] ^p-0b1c2d3e
 
 Ticked is accepted, `[-]` is refused, and the text counts as it stands. Pure; knows nothing of files or logs.
 """
@@ -16,18 +17,24 @@ from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.origin import SOURCES
 
 Mark: TypeAlias = Literal["waiting", "accepted", "refused"]
+Kind: TypeAlias = Literal["remember", "skill"]
 FIRST_TEXT = """# Inbox
 
 What an agent would like to remember and may not without you. Tick a line to keep it (correct its text first
 if you like); delete it, or put `-` into its box, to refuse it. What you refuse is not asked again.
 """
 _LINE = re.compile(
-    r"(?P<lead>\s*(?:[-*+]|\d+[.)])\s+)\[(?P<box>.)\]\s+remember:[ \t]*(?P<rest>.*)", re.I | re.S
+    r"(?P<lead>\s*(?:[-*+]|\d+[.)])\s+)\[(?P<box>.)\]\s+(?P<kind>remember|skill):[ \t]*(?P<rest>.*)",
+    re.I | re.S,
 )
 _ID = re.compile(r"(?:^|\s)\^(p-[A-Za-z0-9]+)(?=\s|$)")
 _FIELD = re.compile(
     r"\s*[\[(](category|importance|source|reason|tags|created)::([^\[\]()]*)[\])]", re.IGNORECASE
 )
+_TEMPLATE = re.compile(r"\s*\[template::\s*\[\[([^\[\]|#^]+)\]\]\s*\]", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[\[(](success|runs)::\s*([0-9.]{1,9})\s*[\])]", re.IGNORECASE)
+# What a line that stays is called once it is decided.
+_DECIDED = {"remember": "remembered", "skill": "skill made"}
 # "[source:: user]" inside a proposed text is no field of ours: it is written "[source\:: user]".
 _FIELD_LIKE = re.compile(r"([\[(][^\[\]()\\:]*)(\\*)::")
 _ESCAPED = re.compile(r"([\[(][^\[\]()\\:]*)\\(\\*)::")
@@ -37,7 +44,7 @@ _BREAKS = re.compile(r"\s*[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+\s*")
 
 
 class Proposal(NamedTuple):
-    """A memory that waits for a person's word."""
+    """What waits for a person's word: a memory, or a skill that is to be made of a template."""
 
     id: str  # "p-7f3k2a"; "" until it is held
     text: str  # one line
@@ -47,6 +54,16 @@ class Proposal(NamedTuple):
     reason: str = ""  # why it was held back
     tags: tuple[str, ...] = ()  # without "#"
     created: str = ""  # YYYY-MM-DD
+    kind: Kind = "remember"
+    template: str = ""  # of a skill: the path of its template
+    success: float = 0.0  # of a skill: the share of its runs that went well, 0..1
+    runs: int = 0  # of a skill
+    digest: str = ""  # of a skill: of the steps that are proposed; kept in the log, not in the line
+
+    @property
+    def key(self) -> str:
+        """What it is known by, whatever its line is called: a memory's text, a skill's template."""
+        return self.text if self.kind == "remember" else f"skill: {self.template}"
 
 
 class InboxLine(NamedTuple):
@@ -66,6 +83,12 @@ def one_line(text: str) -> str:
 def render(proposal: Proposal) -> str:
     """The line, waiting to be ticked."""
     text = _ID_LIKE.sub(r"\1\\\2^", _FIELD_LIKE.sub(r"\1\\\2::", one_line(proposal.text)))
+    if proposal.kind == "skill":
+        fields = [f"[template:: [[{proposal.template.removesuffix('.md')}]]]"]
+        fields += [f"[success:: {proposal.success:g}]", f"[runs:: {proposal.runs}]"]
+        if proposal.reason:
+            fields.append(f"[reason:: {_plain(proposal.reason)}]")
+        return f"- [ ] skill: {text} {' '.join(fields)} ^{proposal.id}"
     fields = [f"[category:: {proposal.category}]", f"[importance:: {proposal.importance:g}]"]
     fields.append(f"[source:: {proposal.source}]")
     if proposal.tags:
@@ -84,14 +107,27 @@ def read_line(raw: str, at: int = 0, *, followed: bool = False) -> InboxLine | N
     ids = _ID.findall(rest)
     if ids:
         rest = _ID.sub("", rest)
+    kind: Kind = "skill" if match["kind"].lower() == "skill" else "remember"
+    template = ""
+    if kind == "skill":
+        named = _TEMPLATE.findall(rest)
+        if not named:
+            return None  # somebody's own task: there is nothing to make a skill of
+        template, rest = f"{named[-1].strip().removesuffix('.md')}.md", _TEMPLATE.sub("", rest)
     fields: dict[str, list[str]] = {}
-    for key, value in _FIELD.findall(rest):
+    for key, value in [*_FIELD.findall(rest), *(_NUMBER.findall(rest) if template else ())]:
         fields.setdefault(key.lower(), []).append(value.strip())
-    text = _FIELD.sub("", rest).strip()
+    text = _FIELD.sub("", _NUMBER.sub("", rest) if template else rest).strip()
     text = _ESCAPED_ID.sub(r"\1\2^", _ESCAPED.sub(r"\1\2::", text))
     box = match["box"]
     mark: Mark = "accepted" if box in "xX" else "refused" if box == "-" else "waiting"
-    return InboxLine(at, raw, mark, _proposal(ids[-1] if ids else "", text, fields), followed)
+    proposal = _proposal(ids[-1] if ids else "", text, fields)
+    if template:
+        proposal = proposal._replace(
+            kind=kind, template=template, success=_importance(fields.get("success", ["0"])[-1]),
+            runs=int(_importance(fields.get("runs", ["0"])[-1], most=1e9)),
+        )  # fmt: skip
+    return InboxLine(at, raw, mark, proposal, followed)
 
 
 def read_lines(data: bytes, name: str) -> list[InboxLine]:
@@ -134,8 +170,9 @@ def take_lines(data: bytes, taken: list[InboxLine], name: str) -> bytes:
         if at is None:
             continue
         if _is_followed(lines.texts, at):
-            word = "refused" if line.mark == "refused" else "remembered"
-            lines.replace(at, re.sub(r"remember:", f"{word}:", line.raw, count=1, flags=re.IGNORECASE))
+            word = "refused" if line.mark == "refused" else _DECIDED[line.proposal.kind]
+            named = rf"{line.proposal.kind}:"
+            lines.replace(at, re.sub(named, f"{word}:", line.raw, count=1, flags=re.IGNORECASE))
         else:
             lines.remove(at, at + 1)
     return lines.data()
@@ -174,12 +211,12 @@ def _least_trusted(sources: list[str]) -> str:
     return lowest(source if source in SOURCES else "import" for source in sources) if sources else ""
 
 
-def _importance(value: str) -> float:
+def _importance(value: str, *, most: float = 1.0) -> float:
     try:
         number = float(value)
     except ValueError:
         return DEFAULT_IMPORTANCE
-    return number if 0 <= number <= 1 else DEFAULT_IMPORTANCE
+    return number if 0 <= number <= most else DEFAULT_IMPORTANCE
 
 
 def _plain(value: str) -> str:

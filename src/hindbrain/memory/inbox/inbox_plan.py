@@ -31,6 +31,15 @@ class Plan:
     adopted: list[Proposal] = field(default_factory=list)  # proposals of another machine, or of a lost log
     unshown: list[Known] = field(default_factory=list)  # not in the note yet
 
+    def ask_again(self, item: Decided, digest: str) -> None:
+        """What was ticked is another one by now: its line goes, and the new one waits for its own tick."""
+        reason = "its template changed since; look at it again"
+        changed = item.proposal._replace(digest=digest, reason=reason)
+        self.accepted.remove(item)
+        self.unshown.append(Known(changed, "proposed", ""))
+        if item.line is not None:
+            self.stale.append(item.line)
+
     @property
     def waiting(self) -> list[Proposal]:
         return [line.proposal for line in self.open_lines]
@@ -44,10 +53,12 @@ class Plan:
 
     def marks(self, hash_of: Callable[[str], str]) -> list[Known]:
         """What the log has to say afterwards."""
-        marks = [Known(proposal, "shown", hash_of(proposal.text)) for proposal in self.adopted]
+        marks = [Known(proposal, "shown", hash_of(proposal.key)) for proposal in self.adopted]
         taken = [item.proposal for item in self.accepted if item.proposal.id]
-        marks += [Known(proposal, "accepted", hash_of(proposal.text)) for proposal in taken]
-        return marks + [Known(item.proposal, "refused", hash_of(item.proposal.text)) for item in self.refused]
+        marks += [Known(proposal, "accepted", hash_of(proposal.key)) for proposal in taken]
+        marks += [Known(item.proposal, "refused", hash_of(item.proposal.key)) for item in self.refused]
+        anew = [item for item in self.unshown if not item.exact]
+        return marks + [item._replace(exact=hash_of(item.proposal.key)) for item in anew]
 
 
 def memory_id(proposal_id: str) -> str:
@@ -65,7 +76,7 @@ def plan_settling(
     for line in lines:
         proposal = line.proposal
         if not proposal.id and by_text:
-            id_ = by_text.get(hash_of(proposal.text), "")
+            id_ = by_text.get(hash_of(proposal.key), "")
             if id_ not in named | seen:
                 proposal = proposal._replace(id=id_)  # its id was lost in an edit
         if not proposal.id:
@@ -86,7 +97,7 @@ def plan_settling(
 def _plan_line(plan: Plan, line: InboxLine, known: Known | None, hash_of: Callable[[str], str]) -> None:
     proposal = _with_trust(line.proposal, known)
     line = line._replace(proposal=proposal)
-    decided_so = known is not None and not known.waits and known.exact == hash_of(proposal.text)
+    decided_so = known is not None and not known.waits and known.exact == hash_of(proposal.key)
     if decided_so and known is not None and (known.state == "accepted" or line.mark == "refused"):
         plan.stale.append(line)  # what was decided before it could be taken away
     elif line.mark == "accepted":
@@ -102,7 +113,9 @@ def _plan_line(plan: Plan, line: InboxLine, known: Known | None, hash_of: Callab
 
 
 def _plan_own_line(plan: Plan, line: InboxLine) -> None:
-    """A line that a person wrote. Unticked it is a draft and stays."""
+    """A line that a person wrote. Unticked it is a draft and stays; a skill is only what was proposed."""
+    if line.proposal.kind == "skill":
+        return
     proposal = line.proposal._replace(source=line.proposal.source or "user")
     if line.mark == "accepted":
         plan.accepted.append(Decided(proposal, _derived_id(proposal), line))
@@ -111,6 +124,9 @@ def _plan_own_line(plan: Plan, line: InboxLine) -> None:
 def _plan_copy(plan: Plan, line: InboxLine, known: Known | None) -> None:
     """A second line with one id: somebody made two facts of one. It keeps the trust of the first."""
     proposal = _with_trust(line.proposal, known)
+    if proposal.kind == "skill":
+        plan.stale.append(line)  # one template, one skill
+        return
     if line.mark == "accepted":
         if any(item.proposal.text == proposal.text for item in plan.accepted):
             plan.stale.append(line)
@@ -123,6 +139,9 @@ def _with_trust(proposal: Proposal, known: Known | None) -> Proposal:
     sources = [known.proposal.source] if known is not None else []
     if proposal.source:
         sources.append(proposal.source)
+    if proposal.kind == "skill" and known is not None and known.is_skill:
+        # Only its name is a person's to change: what it is made of is what was proposed.
+        return known.proposal._replace(text=proposal.text)
     return proposal._replace(
         source=lowest(sources),
         created=proposal.created or (known.proposal.created if known is not None else ""),

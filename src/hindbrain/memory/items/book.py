@@ -7,7 +7,7 @@ Writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,10 +57,18 @@ class _Leaf(NamedTuple):
 class MemoryBook:
     """For one thread."""
 
-    def __init__(self, notebook: Notebook, layout: Layout, root: Path) -> None:
+    def __init__(
+        self,
+        notebook: Notebook,
+        layout: Layout,
+        root: Path,
+        paths: Callable[[], list[NotePath]] | None = None,
+    ) -> None:
+        """`paths`: the notes to read, where these are not those of the role."""
         self._notebook = notebook
         self._layout = layout
         self._root = root
+        self._paths = paths or (lambda: layout.notes_of("memory", root))
         self._leaves: dict[str, _Leaf] = {}
         self.problems: tuple[BookProblem, ...] = ()  # of the last look
         self._looked = False
@@ -109,7 +117,7 @@ class MemoryBook:
         problems: list[BookProblem] = []
         leaves: dict[str, _Leaf] = {}
         try:
-            paths = self._layout.notes_of("memory", self._root)
+            paths = self._paths()
         except HindbrainError as error:
             self.problems = (BookProblem(self._layout.folder, str(error)),)
             return

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hindbrain.base.errors import NoteChanged, NotFound
 from hindbrain.memory.notes.readings import Readings
@@ -44,11 +44,22 @@ class Page:
 Change = Callable[[Page | None], bytes | None]
 
 
+class Watcher(Protocol):
+    """Who wants to know of every change that is made here, before and after it."""
+
+    def writing(self, path: str, before_hash: str, after_hash: str) -> None:
+        """A note is about to be changed; what raises here keeps it from being."""
+        ...
+
+    def written(self, written: Written) -> None: ...
+
+
 class Notebook:
     def __init__(self, root: Path, writer: Callable[[], VaultWriter]) -> None:
         """`writer` is called at the first change: reading needs none."""
         self._root = root
         self._writer = writer
+        self.watcher: Watcher | None = None
         self.touched: set[NotePath] = set()  # changed here and not yet taken into the index
         self.readings = Readings()  # what callers were shown, so that their edits can be merged later
 
@@ -66,6 +77,7 @@ class Notebook:
             return None
 
     def create(self, path: str, data: bytes) -> Written:
+        self._announce(path, ABSENT, content_hash(data))
         return self._note(self._writer().create_note(path, data))
 
     def known(self, path: str, hash_start: str) -> Page | None:
@@ -85,6 +97,7 @@ class Notebook:
 
         `base` is what the caller read, where it is known; a merge starts from it.
         """
+        self._announce(path, expected_hash, content_hash(data))
         return self._note(self._writer().replace_note(path, data, expected_hash=expected_hash, base=base))
 
     def append(self, path: str, data: bytes) -> Written:
@@ -93,6 +106,7 @@ class Notebook:
             return self._note(self._writer().append_note(path, data))
 
     def delete(self, path: str, *, expected_hash: str) -> Written:
+        self._announce(path, expected_hash, ABSENT)
         return self._note(self._writer().delete_note(path, expected_hash=expected_hash))
 
     def edit(self, path: str, change: Change) -> Written | None:
@@ -118,10 +132,17 @@ class Notebook:
         if page is None:
             return self.create(path, data)
         # No merge: two changes of one kind merge into a doubled line; the change is made again instead.
+        self._announce(path, page.hash or ABSENT, content_hash(data))
         written = self._writer().replace_note(path, data, expected_hash=page.hash or ABSENT, merge=False)
         return self._note(written)
+
+    def _announce(self, path: str, before_hash: str, after_hash: str) -> None:
+        if self.watcher is not None and before_hash != after_hash:
+            self.watcher.writing(path, before_hash, after_hash)
 
     def _note(self, written: Written) -> Written:
         if written.revision_id:
             self.touched.add(written.path)
+            if self.watcher is not None:
+                self.watcher.written(written)
         return written

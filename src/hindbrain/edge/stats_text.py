@@ -1,0 +1,208 @@
+"""The figures of runs as text: panels on a terminal, plain lines in a pipe; the same words in both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.edge.output import safe
+
+if TYPE_CHECKING:
+    from hindbrain.edge.output import Output
+    from hindbrain.learn.feedback.returns import Return
+    from hindbrain.learn.stats.figures import Counts, Stats
+
+_BARS = "▁▂▃▄▅▆▇█"
+_NOTHING = "·"  # in a line of bars: nothing is known of that time
+_WIDEST = 80
+_ROOM_FOR_BARS = 72  # columns; on a narrower screen bars stand below their value
+_LABEL = 14
+_LONGEST_LINE_OF_BARS = 26  # a half year of weeks
+
+
+class Row(NamedTuple):
+    label: str
+    value: str
+    bars: str = ""  # over time, oldest first
+
+
+class Section(NamedTuple):
+    title: str
+    rows: tuple[Row, ...]
+
+
+def sections_of(stats: Stats) -> list[Section]:
+    """What there is to say; a section that would say nothing is left out."""
+    found = [_runs(stats), _learned(stats), _memory(stats), _background(stats)]
+    return [section for section in found if section.rows]
+
+
+def plain_lines(stats: Stats) -> Iterator[str]:
+    for number, section in enumerate(sections_of(stats)):
+        if number:
+            yield ""
+        yield section.title
+        width = max((len(row.value) for row in section.rows if row.bars), default=0)
+        for row in section.rows:
+            yield f"  {row.label:<{_LABEL}} {row.value:<{width if row.bars else 0}}   {row.bars}".rstrip()
+
+
+def show_panels(stats: Stats, out: Output) -> None:
+    """On a terminal. Fits 80 columns, and fewer."""
+    from rich import box
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=out.stdout, width=min(_WIDEST, out.width), highlight=False)
+    for section in sections_of(stats):
+        table = Table.grid(padding=(0, 1), expand=True)
+        table.add_column(width=_LABEL, style="dim")
+        table.add_column(ratio=1, overflow="fold")
+        longest = max(len(row.bars) for row in section.rows)
+        beside = longest > 0 and console.width >= _ROOM_FOR_BARS
+        if beside:
+            table.add_column(width=longest, style="cyan", no_wrap=True)
+        for row in section.rows:
+            below = f"\n{row.bars}" if row.bars and not beside else ""
+            told = (row.label, row.value + below, row.bars)
+            table.add_row(*(Text(text) for text in told[: 3 if beside else 2]))
+        title = Text(section.title, style="bold")
+        console.print(Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim"))
+
+
+def bars(values: Sequence[float | None], *, top: float = 0.0) -> str:
+    """A line of block characters. `top`: what fills a block; the greatest value when it is 0."""
+    shown = values[-_LONGEST_LINE_OF_BARS:]
+    highest = top or max((value for value in shown if value is not None), default=0.0)
+    if highest <= 0:
+        return "".join(_NOTHING if value is None else _BARS[0] for value in shown)
+    last = len(_BARS) - 1
+    return "".join(
+        _NOTHING if value is None else _BARS[min(last, max(0, round(value / highest * last)))]
+        for value in shown
+    )
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def _runs(stats: Stats) -> Section:
+    counts = stats.all
+    judged = counts.well + counts.ill
+    # As many runs in each period would be a straight line.
+    over_time = _over(stats, _of_runs) if stats.by == "week" else ""
+    rows = [Row("runs", f"{counts.runs} of {_number(stats.kinds, 'kind')}", over_time)]
+    rows.append(
+        Row(
+            "went well", f"{percent(counts.success)} ({counts.well} of {judged})", _over(stats, _success, 1.0)
+        )
+    )
+    if unjudged := counts.runs - judged:
+        rows.append(Row("not counted", f"{unjudged} cancelled, or nobody knows"))
+    if counts.ill:
+        told = f"{percent(counts.repeated)} ({counts.repeats} of {_number(counts.ill, 'failure')})"
+        rows.append(Row("failed again", told, _over(stats, _repeated, 1.0)))
+    if counts.iterations:
+        rows.append(Row("iterations", f"{counts.iterations:.1f} a run", _over(stats, _iterations)))
+    if counts.known_iterations:
+        first = stats.first_time.iterations
+        beside = f"; {first:.1f} at the first time" if first else ""
+        rows.append(Row("known tasks", f"{counts.known_iterations:.1f} iterations{beside}"))
+    when = f"last {_number(stats.days, 'day')}" if stats.days else "all runs"
+    return Section(f"Runs ({when}; {_scale(stats)})" if stats.periods else "Runs", tuple(rows))
+
+
+def _learned(stats: Stats) -> Section:
+    lessons, templates = stats.lessons, stats.templates
+    rows: list[Row] = []
+    if lessons.active + lessons.escalated + lessons.retired:
+        there = f"{lessons.active} active, {lessons.escalated} escalated, {lessons.retired} retired"
+        rows += [
+            Row("lessons", there),
+            Row("kept to", _used(lessons.heeded + lessons.in_vain, lessons.heeded)),
+        ]
+    if templates.templates:
+        rows += [
+            Row("templates", f"{templates.templates}"),
+            Row("followed", _used(templates.runs, templates.well)),
+        ]
+    return Section("Learned", tuple(rows))
+
+
+def _used(runs: int, well: int) -> str:
+    return f"{_number(runs, 'run')}, {percent(well / runs)} went well" if runs else "not yet"
+
+
+def _memory(stats: Stats) -> Section:
+    memory = stats.memory
+    runs = memory.with_memory.runs
+    if not runs:
+        return Section("Memory", ())
+    rows = [
+        Row(
+            "injected",
+            f"into {_number(runs, 'run')}, {memory.tokens:,} tokens ({memory.tokens // runs} a run)",
+        ),
+        Row("with it", f"{percent(memory.with_memory.success)} went well"),
+        Row(
+            "without", f"{percent(memory.without.success)} of {_number(memory.without.runs, 'run')} went well"
+        ),
+    ]
+    if memory.compared:
+        rows.append(Row("like for like", f"{memory.lift * 100:+.0f} points beside runs of the same kind"))
+    rows += [Row("better with", _account(*row)) for row in memory.best]
+    rows += [Row("worse with", _account(*row)) for row in memory.worst]
+    return Section("Memory", tuple(rows))
+
+
+def _background(stats: Stats) -> Section:
+    spent = sorted(stats.background.items(), key=lambda row: (-row[1], row[0]))
+    rows = tuple(Row(safe(purpose), f"{tokens:,} tokens") for purpose, tokens in spent if tokens)
+    return Section("Background work", rows)
+
+
+def _account(id_: str, account: Return) -> str:
+    return (
+        f"{safe(id_)}: {account.lift * 100:+.0f} points, {_number(account.injected, 'run')}, "
+        f"{account.tokens:,} tokens"
+    )
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def _scale(stats: Stats) -> str:
+    return "a bar is a week" if stats.by == "week" else f"a bar is {_runs_in_a_bar(stats)}"
+
+
+def _runs_in_a_bar(stats: Stats) -> str:
+    counts = [period.counts.runs for period in stats.periods]
+    low, high = min(counts), max(counts)
+    return _number(high, "run") if low == high else f"{low} to {high} runs"
+
+
+def _over(stats: Stats, value: Callable[[Counts], float | None], top: float = 0.0) -> str:
+    """Bars, where there is a time to speak of."""
+    if len(stats.periods) < 2:
+        return ""
+    return bars([value(period.counts) for period in stats.periods], top=top)
+
+
+def _of_runs(counts: Counts) -> float | None:
+    return counts.runs or None
+
+
+def _success(counts: Counts) -> float | None:
+    return counts.success
+
+
+def _repeated(counts: Counts) -> float | None:
+    return counts.repeated
+
+
+def _iterations(counts: Counts) -> float | None:
+    return counts.iterations or None

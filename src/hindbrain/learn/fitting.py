@@ -1,0 +1,212 @@
+"""What was learned that fits a command: lessons, templates, skills, and what single runs have told.
+
+Reads the notes when one of them has changed and answers from memory until then, since a prompt waits for it.
+A note that can't be read costs what it says, and a problem names it. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.errors import HindbrainError
+from hindbrain.context.packs.learned import Match, Matches
+from hindbrain.index.spoken import spoken
+from hindbrain.learn.told import Told, told_in
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hindbrain.learn.lessons.lesson_note import NotedLesson
+    from hindbrain.learn.pages.desk import Desk
+    from hindbrain.learn.skills.skill import Skill
+    from hindbrain.learn.templates.template import Template
+    from hindbrain.models.embedder import Embedder
+
+_ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
+_ALIKE = 0.6  # likeness from which on what one run told is worth telling
+_MOST_ISSUES, _MOST_RUNS = 2, 2  # beside lessons; one run's story is weaker than a lesson
+_MOST_ENTRIES = 400  # of a note, the newest
+
+
+class Known(NamedTuple):
+    """What the notes say."""
+
+    lessons: Sequence[NotedLesson]
+    templates: Sequence[Template]
+    skills: Sequence[Skill]
+    issues: Sequence[Told]  # corrections among them
+    runs: Sequence[Told]  # that went well
+    problems: tuple[str, ...]
+
+
+class Fitting:
+    """For one thread. `read` gives what the notes say now."""
+
+    def __init__(
+        self, desk: Desk, embedder: Callable[[], Embedder | None], read: Callable[[], Known]
+    ) -> None:
+        self._desk = desk
+        self._embedder = embedder
+        self._read = read
+        self._seen: tuple[object, ...] = ()
+
+    def matches(self, command: str, apps: Sequence[str] = ()) -> Matches:
+        """What fits; nothing for an empty command."""
+        if not command.strip():
+            return Matches()
+        index = self._index()
+        app = apps[0] if len(apps) == 1 else ""
+        lessons = self._lessons(index, command, app)
+        covered = [command for noted, _ in lessons for command in noted.lesson.commands]
+        return Matches(
+            tuple(_lesson(noted, score) for noted, score in lessons)
+            + tuple(self._told(index.issues, command, _MOST_ISSUES, covered) if len(lessons) < 2 else ()),
+            tuple(self._templates(index, command, app)),
+            tuple(self._skills(index.known.skills, command)),
+            tuple(self._told(index.runs, command, _MOST_RUNS, ())),
+            index.known.problems,
+        )
+
+    def _index(self) -> _Index:
+        """What the notes say, read again when one of them has another stamp."""
+        seen = tuple(self._stamps())
+        if seen != self._seen or "_made" not in self.__dict__:
+            self.__dict__.pop("_made", None)
+            self._seen = seen
+        return self._made
+
+    @cached_property
+    def _made(self) -> _Index:
+        return _Index(self._read(), self._embedder())
+
+    def _stamps(self) -> Iterator[object]:
+        for role in _ROLES:
+            try:
+                paths = self._desk.paths(role) if not self._desk.is_single(role) else [self._desk.path(role)]
+            except HindbrainError as error:
+                yield str(error)
+                continue
+            for path in paths:
+                try:
+                    stat = os.stat(self._desk.root / path)  # noqa: PTH116  quicker, and a prompt waits
+                    yield (path, stat.st_mtime_ns, stat.st_size)
+                except OSError:
+                    yield (path, 0, 0)
+
+    def _lessons(self, index: _Index, command: str, app: str) -> list[tuple[NotedLesson, float]]:
+        from hindbrain.learn.lessons.matching import match_lessons
+
+        by_id = {noted.lesson.id: noted for noted in index.known.lessons}
+        found = match_lessons(
+            command, [noted.lesson for noted in index.known.lessons], self._embedder(), app=app
+        )
+        return [(by_id[lesson.id], score) for lesson, score in found]
+
+    def _templates(self, index: _Index, command: str, app: str) -> Iterator[Match]:
+        from hindbrain.learn.templates.template_note import shown_span
+
+        for template, score in index.templates.match(command, app=app):
+            page = self._desk.find(template.path)
+            if page is None:
+                continue
+            span = shown_span(page.data)
+            lines = filter(str.strip, page.text.splitlines()[span.first - 1 : span.last])
+            facts = f"success {template.success_rate:.0%} of {template.runs} runs"
+            yield Match(
+                template.path, template.path, template.title, "\n".join(lines), span.first, span.last, score,
+                template.source, why=facts,
+            )  # fmt: skip
+
+    def _skills(self, skills: Sequence[Skill], command: str) -> Iterator[Match]:
+        from hindbrain.learn.skills.matching import match_skills
+
+        if not skills:
+            return
+        for skill, score in match_skills(command, skills, self._embedder()):
+            last = skill.first_line + skill.text.count("\n")
+            yield Match(
+                skill.path, skill.path, skill.name, skill.text, skill.first_line, last, score, skill.source,
+                skill.updated,
+            )  # fmt: skip
+
+    def _told(self, entries: _Entries, command: str, most: int, covered: Iterable[str]) -> Iterator[Match]:
+        known = set(covered)
+        for told, score in entries.nearest(command, self._embedder()):
+            if most and known.isdisjoint(told.commands):
+                most -= 1
+                yield Match(
+                    told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,
+                    told.last_line, score, "tool" if told.id else "user", told.date, f"command {score:.2f}",
+                )  # fmt: skip
+
+
+class _Index:
+    """What the notes say, ready to be compared with."""
+
+    def __init__(self, known: Known, embedder: Embedder | None) -> None:
+        from hindbrain.learn.templates.matching import TemplateMatcher
+
+        self.known = known
+        self.templates = TemplateMatcher(known.templates, embedder)
+        self.issues = _Entries(known.issues, embedder)
+        self.runs = _Entries(known.runs, embedder)
+
+
+class _Entries:
+    def __init__(self, entries: Sequence[Told], embedder: Embedder | None) -> None:
+        self._entries = entries[-_MOST_ENTRIES:]
+        self._embedder = embedder
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32]:
+        from hindbrain.learn.alike import vectors_of
+
+        return vectors_of([told.commands[0] for told in self._entries], self._embedder)
+
+    def nearest(self, command: str, embedder: Embedder | None) -> Iterator[tuple[Told, float]]:
+        """Those that are alike enough, the best first; among equals the newest."""
+        if not self._entries:
+            return
+        from hindbrain.learn.alike import vectors_of
+
+        near = self._vectors @ vectors_of([command], embedder)[0]
+        for at in sorted(range(len(near)), key=lambda at: (-round(float(near[at]), 3), -at)):
+            if near[at] < _ALIKE:
+                return
+            yield self._entries[at], round(min(1.0, float(near[at])), 4)
+
+
+def read_entries(desk: Desk, role: str, problems: list[str]) -> list[Told]:
+    """The entries of a role's note; [] where the layout has none."""
+    if role == "issues" and not desk.layout.has(role):
+        role = "lessons"  # its failures stand there
+    try:
+        page = desk.find(desk.path(role))
+    except HindbrainError as error:
+        problems.append(str(error))
+        return []
+    return [] if page is None else told_in(page.data, str(page.path))
+
+
+def _lesson(noted: NotedLesson, score: float) -> Match:
+    lesson = noted.lesson
+    why = f"command {score:.2f}, confidence {lesson.confidence:.2f}, seen {lesson.failures} times"
+    # Where it applies was just judged, and what is known of its figures is for people.
+    text = "\n".join(
+        line for line in spoken(noted.text).split("\n") if not line.lstrip().startswith("- when:")
+    )
+    return Match(
+        f"^{lesson.id}",
+        noted.path,
+        "",
+        text,
+        noted.first_line,
+        noted.last_line,
+        score,
+        lesson.source,
+        why=why,
+    )

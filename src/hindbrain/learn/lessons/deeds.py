@@ -1,0 +1,98 @@
+"""What runs did, in words that can be compared: arguments that vary from run to run are `{name}`. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hindbrain.learn.recording.wording import is_deed
+from hindbrain.learn.runs.episode import Action
+
+_LONGEST = 40  # characters of a value that is worth naming
+_SHARE = 3  # a value stands for itself when at least one in so many runs that use the tool give it
+_MOST_ARGUMENTS = 4  # shown; a booking has a dozen
+_MOST_DEEDS = 60  # different ones of a run that are compared
+LOOP = 3  # times the same call with the same answer: a run that goes in circles
+
+
+class Deeds(NamedTuple):
+    """One run, or the part of it that counts."""
+
+    done: tuple[str, ...]  # each deed once, in the order of its first time
+    failed: frozenset[str] = frozenset()  # those that a tool answered with an error
+    looped: frozenset[str] = frozenset()  # those that were done in circles
+    said: tuple[tuple[str, str], ...] = ()  # (deed, error), once each
+
+    def before(self, first: str, then: str) -> bool:
+        """Was `first` done, and before `then`?"""
+        done = self.done
+        return first in done and then in done and done.index(first) < done.index(then)
+
+
+class Masking:
+    """Which values of arguments stand for themselves among these runs, and which vary."""
+
+    def __init__(self, runs: Iterable[tuple[str, Sequence[Action]]]) -> None:
+        """`runs`: the command of each, and what it did."""
+        users: Counter[str] = Counter()
+        givers: Counter[tuple[str, str, str]] = Counter()
+        wishes: dict[tuple[str, str, str], set[str]] = defaultdict(set)  # the commands it was given for
+        named: set[tuple[str, str, str]] = set()
+        every: set[str] = set()
+        for command, actions in runs:
+            users.update({action.name for action in actions})
+            folded = command.casefold()
+            every.add(folded)
+            given = {(action.name, key, value) for action in actions for key, value in action.arguments}
+            for triple in given:
+                givers[triple] += 1
+                wishes[triple].add(folded)
+                if len(triple[2]) > 2 and triple[2].casefold() in folded:
+                    named.add(triple)  # what the command names is another thing with the next command
+        least = min(2, len(every))  # what is given for one command only may vary with the command
+        self._fixed = {
+            triple
+            for triple, count in givers.items()
+            if count >= 2
+            and count * _SHARE >= users[triple[0]]
+            and len(wishes[triple]) >= least
+            and triple not in named
+            and _tells(triple[2])
+        }
+
+    def shown(self, action: Action) -> str:
+        """`press_key(l, command: true)`, `type_text({text})`."""
+        masked = [
+            (key, value if (action.name, key, value) in self._fixed else f"{{{key}}}")
+            for key, value in action.arguments
+        ]
+        if len(masked) > _MOST_ARGUMENTS:
+            kept = [pair for i, pair in enumerate(masked) if i == 0 or not pair[1].startswith("{")]
+            masked = [*kept[:_MOST_ARGUMENTS], ("…", "…")]
+        text = Action(action.name, tuple(masked)).shown.replace("…: …", "…")
+        return " ".join(text.replace("`", "'").split())
+
+    def deeds(self, actions: Sequence[Action]) -> Deeds:
+        done: dict[str, None] = {}
+        failed: set[str] = set()
+        said: dict[tuple[str, str], None] = {}
+        calls: Counter[Action] = Counter()
+        looped: set[str] = set()
+        for action in actions:
+            if not is_deed(action):
+                continue
+            deed = self.shown(action)
+            if len(done) < _MOST_DEEDS:
+                done.setdefault(deed)
+            calls[action] += 1
+            if calls[action] >= LOOP:
+                looped.add(deed)
+            if not action.ok:
+                failed.add(deed)
+                said.setdefault((deed, action.said))
+        return Deeds(tuple(done), frozenset(failed), frozenset(looped), tuple(said))
+
+
+def _tells(value: str) -> bool:
+    return 0 < len(value) <= _LONGEST and "\n" not in value and value[0] not in "{["

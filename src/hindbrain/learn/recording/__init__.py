@@ -1,0 +1,1 @@
+"""After a run: what happened, written into the notes that tell it."""

@@ -1,0 +1,208 @@
+"""Known issues: each failure and each verification that said no, once, with how often it was seen.
+
+`find_issues` is pure: the same failure is the same words in the command and in the reason, whatever
+addresses, numbers and quoted texts differ. An entry is found again by its block id wherever its owner moved
+it; only lines that are still ours change, and an entry that they deleted stays deleted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.learn.recording.entries import entries_of, ids_in, replace_line
+from hindbrain.learn.recording.places import first_text, note_source
+from hindbrain.learn.recording.screening import Screen, source_mark
+from hindbrain.learn.recording.wording import MOST_REASON, day_of, item_id, stamp
+from hindbrain.vault.lines import NoteLines
+
+if TYPE_CHECKING:
+    from hindbrain.learn.lessons.lesson import Lesson
+    from hindbrain.learn.pages.desk import Desk
+    from hindbrain.learn.recording.recorded import Recordings
+    from hindbrain.learn.runs.episode import Action, Episode
+    from hindbrain.memory.notes.notebook import Page
+
+PART = "issues"
+OPEN, FAILURES = "Open", "Failures"  # the heading in a note of issues, and in the note of lessons
+REVIEW = "review needed"
+_LEVEL = 3
+_MOST_NEW = 200  # entries that one recording adds
+_SEEN, _LESSON = "- **Seen:**", "- **Lesson:**"
+_MOST_CHARS, _MOST_WORDS = 4_000, 40  # of a command or a reason, by which it is known
+# Not `alike.masked`: that may be tuned, and an id in a note must stay what it is.
+_VARIES = re.compile(
+    r"https?://\S+|[\w.+-]+@[\w.-]+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}\b\S*|\"[^\"\n]{1,200}\"|'[^'\n]{2,200}'(?!\w)"
+    r"|“[^”\n]{1,200}”|`[^`\n]{1,200}`|\b\w*\d[\w.,:-]*"
+)
+_WORD = re.compile(r"<>|[^\W_]+")
+
+
+class Issue(NamedTuple):
+    """One failure, however often it came."""
+
+    id: str
+    first: Episode
+    reason: str
+    score: int | None
+    runs: tuple[str, ...]  # in which it was seen, oldest first
+    last: float  # seconds since the epoch
+    steps: int = -1  # of the first run, that led there; -1: all
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        return self.first.actions if self.steps < 0 else self.first.actions[: self.steps]
+
+    @property
+    def seen(self) -> str:
+        day = day_of(self.last)
+        return f"once, {day}" if len(self.runs) == 1 else f"{len(self.runs)} times, last {day}"
+
+
+def find_issues(episodes: Sequence[Episode]) -> list[Issue]:
+    """Every failure and rejection, those that are the same as one; by their first run, oldest first."""
+    found: dict[str, Issue] = {}
+    runs: dict[str, dict[str, None]] = {}
+    for episode in episodes:
+        for reason, score, steps in _failures(episode):
+            name = item_id("i", _gist(episode.command), _gist(reason))
+            runs.setdefault(name, {})[episode.run] = None
+            known = found.get(name) or Issue(name, episode, reason, score, (), episode.ended, steps)
+            found[name] = known._replace(last=max(known.last, episode.ended))
+    return [issue._replace(runs=tuple(runs[issue.id])) for issue in found.values()]
+
+
+def _gist(text: str) -> str:
+    """Equal for two texts that say the same of other addresses, numbers or names in quotes."""
+    words = _WORD.findall(_VARIES.sub(" <> ", text[:_MOST_CHARS].casefold()))
+    return " ".join(sorted(set(words[:_MOST_WORDS])))
+
+
+def _failures(episode: Episode) -> list[tuple[str, int | None, int]]:
+    """What went wrong in a run: (reason, score, how many actions led there), each reason once."""
+    told: dict[str, tuple[str, int | None, int]] = {}
+    for rejection in episode.rejections:
+        told.setdefault(rejection.reason, (rejection.reason, rejection.score, rejection.after))
+    if episode.failed:
+        told.setdefault(episode.reason, (episode.reason, episode.score, -1))
+    return list(told.values())
+
+
+def issue_lines(issue: Issue, screen: Screen, note_is: str) -> list[str]:
+    """The reference's entry, with how often it was seen."""
+    first = issue.first
+    command = screen.command(first)
+    reason = screen.told(issue.reason, MOST_REASON, first.source)
+    actions = screen.actions(issue.actions, first.source)
+    lines = [
+        f"### {stamp(first.started)}",
+        f'- **Command:** "{command.text}"{source_mark(command.source, note_is)} ^{issue.id}',
+    ]
+    if issue.score is not None:
+        lines.append(f"- **Score:** {issue.score}/100")
+    lines.append(f"- **Reason:** {reason.text or 'not known'}{source_mark(reason.source, note_is)}")
+    if actions.text:
+        lines.append(f"- **Actions:** {actions.text}{source_mark(actions.source, note_is)}")
+    return [*lines, f"{_LESSON} {REVIEW}", f"{_SEEN} {issue.seen}"]
+
+
+class IssueNote:
+    def __init__(self, desk: Desk, screen: Screen, recordings: Recordings) -> None:
+        self._desk = desk
+        self._screen = screen
+        self._recordings = recordings
+
+    def bring_up_to(self, issues: Sequence[Issue]) -> int:
+        """Tell the issues that are new, count those that are told; returns how many were new. One write."""
+        if not issues:
+            return 0
+        path, heading = self._place()
+        page = self._desk.find(path)
+        first = self._first(path)
+        data = page.data if page is not None else first
+        note_is = note_source(data, path)
+        there = ids_in(data)
+        fresh = [
+            issue for issue in issues if issue.id not in there and not self._recordings.has(PART, issue.id)
+        ]
+        # Thousands of old failures, imported at once, would bury what matters: those that came last.
+        fresh = sorted(fresh, key=lambda issue: (issue.last, issue.id))[-_MOST_NEW:]
+        entries = {issue.id: issue_lines(issue, self._screen, note_is) for issue in fresh}
+        seen = {
+            issue.id: f"{_SEEN} {issue.seen}" for issue in issues if issue.id in there or issue.id in entries
+        }
+
+        def change(now: Page | None) -> bytes | None:
+            before = first if now is None else now.data
+            after = self._with_lines(before, path, _SEEN, seen)
+            known = ids_in(after)
+            new = [line for name, lines in entries.items() if name not in known for line in ("", *lines)]
+            after = _below(after, heading, new[1:], path) if new else after
+            return None if after == before else after
+
+        ours = [f"## {heading}", *(line for lines in entries.values() for line in lines), *seen.values()]
+        self._desk.edit(path, change, ours=ours)
+        self._recordings.note(PART, seen)
+        return len(fresh)
+
+    def name_lessons(self, issues: Sequence[Issue], lessons: Sequence[Lesson]) -> int:
+        """Put a link to its lesson where an issue still says that a review is needed; returns how many."""
+        path, _ = self._place()
+        note = self._desk.path("lessons") if self._desk.is_single("lessons") else ""
+        if self._desk.find(path) is None or not note:
+            return 0
+        by_run = {run: lesson.id for lesson in lessons for run in lesson.evidence}
+        target = note.removesuffix(".md")
+        links: dict[str, str] = {}
+        for issue in issues:
+            found = next((by_run[run] for run in issue.runs if run in by_run), "")
+            if found:
+                links[issue.id] = f"{_LESSON} [[{target}#^{found}]]"
+        count = 0
+
+        def change(now: Page | None) -> bytes | None:
+            nonlocal count
+            if now is None:
+                return None
+            after = self._with_lines(now.data, path, f"{_LESSON} {REVIEW}", links)
+            count = after.count(f"{_LESSON} [[".encode()) - now.data.count(f"{_LESSON} [[".encode())
+            return None if after == now.data else after
+
+        self._desk.edit(path, change, ours=links.values())
+        return count
+
+    def _place(self) -> tuple[str, str]:
+        """The note, and the heading below which issues are told."""
+        if self._desk.layout.has("issues"):
+            return self._desk.path("issues"), OPEN
+        if self._desk.is_single("lessons"):
+            return self._desk.path("lessons"), FAILURES
+        return self._desk.path("lessons", name=FAILURES), FAILURES
+
+    def _first(self, path: str) -> bytes:
+        role = "issues" if self._desk.layout.has("issues") else "lessons"
+        if self._desk.is_single(role):
+            return first_text(self._desk, role, path)
+        return first_text(self._desk, role, path, name=FAILURES)
+
+    def _with_lines(self, data: bytes, path: str, lead: str, lines: Mapping[str, str]) -> bytes:
+        """The note with another line of that kind in these entries, where the line is still ours."""
+        note = NoteLines(data, path)
+        changed = False
+        for entry in entries_of(note, data, _LEVEL):
+            if entry.id in lines:
+                text = lines[entry.id]
+                changed |= replace_line(
+                    note, entry, lead, text, lambda line: self._desk.own.is_ours(path, line)
+                )
+        return note.data() if changed else data
+
+
+def _below(data: bytes, heading: str, lines: Sequence[str], path: str) -> bytes:
+    from hindbrain.learn.pages.sections import section_at, with_section
+    from hindbrain.memory.notes.section_end import appended_below
+
+    if section_at(data, heading) is not None:
+        return appended_below(data, heading, lines, path=path)
+    return with_section(data, heading, lines, ours=lambda _: False, path=path)

@@ -1,0 +1,153 @@
+"""Preferences that runs show: the same choice again and again, though another one was possible. Pure.
+
+A choice counts when runs that did not fail made it at least three times, and in at least 75 % of the runs of
+that kind. A person who put an agent right towards it once has said it. Two sorts of choices are looked at:
+the application that was opened where others were opened as well, and a value that the user named in the
+command while the rest of it varied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.learn.alike import masked
+from hindbrain.learn.recording.kinds import Kind, in_words, kinds_of
+from hindbrain.learn.recording.wording import counted, is_deed, item_id, plain
+from hindbrain.memory.policy.provenance import lowest
+
+if TYPE_CHECKING:
+    from hindbrain.learn.recording.corrections import Correction
+    from hindbrain.learn.runs.episode import Action, Episode
+
+LEAST_RUNS = 3
+LEAST_SHARE = 0.75
+_CORRECTED = 3  # the weight of a run in which a person put an agent right: it is their word, one is enough
+_MOST_VALUE = 40  # characters of a value that may be a choice
+_NEWEST = 1_000  # runs that are looked at: a preference is of the present
+_MOST_NAMES = 200  # of applications that are taken out of commands
+OPENS = re.compile(
+    r"(?i)^(?:open|launch|start|activate|switch_to|focus)_?(?:the_)?(?:app|application|program)$"
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Preference(NamedTuple):
+    """One choice, and how often it was made."""
+
+    id: str  # of the memory, made from what it says but for the counts
+    text: str  # "Uses Chrome to open websites (5 of 6 runs)"
+    runs: int
+    of: int
+    source: str
+
+
+class _Choice(NamedTuple):
+    value: str
+    run: Episode
+    weight: int
+
+
+def find_preferences(episodes: Sequence[Episode], found: Sequence[Correction]) -> list[Preference]:
+    """What these runs show, the most frequent first. `found`: the corrections among them."""
+    episodes = episodes[-_NEWEST:]
+    towards = {one.corrected.run: frozenset(w.casefold() for w in one.added) for one in found}
+    apps = sorted({app for one in episodes if (app := opened_app(one))}, key=lambda app: (-len(app), app))
+    shown: list[Preference] = []
+    for kind in kinds_of(episodes, _without_names(apps)):
+        shown += _app_choice(kind, towards)
+        shown += _value_choices(kind, towards)
+    return sorted(shown, key=lambda one: (-one.runs, one.id))
+
+
+def opened_app(episode: Episode) -> str:
+    """The application that a run opened first, else the one its actions were in; "" when it is not known."""
+    for action in episode.actions:
+        if OPENS.match(action.name) and action.arguments:
+            return plain(action.arguments[0][1], _MOST_VALUE)
+    in_front = any(action.app == episode.app for action in episode.actions)
+    return plain(episode.app, _MOST_VALUE) if episode.app and in_front else ""
+
+
+def _app_choice(kind: Kind, towards: Mapping[str, frozenset[str]]) -> list[Preference]:
+    opened = [(app, run) for run in kind.runs if (app := opened_app(run))]
+    choices = [_Choice(app, run, _weight(app, run, towards)) for app, run in opened if _counts(run)]
+    best = _best(choices)
+    # Where nothing else was ever opened, nobody chose.
+    if best is None or len({app for app, _ in opened}) < 2:
+        return []
+    app, count = best
+    text = f"Uses {app} {in_words(kind)} ({count} of {counted(len(choices), 'run')})"
+    return [_preference("app", app, text, count, choices)]
+
+
+def _value_choices(kind: Kind, towards: Mapping[str, frozenset[str]]) -> list[Preference]:
+    """Values of one argument of one tool that stand in the command."""
+    by_place: dict[tuple[str, str], list[_Choice]] = defaultdict(list)
+    for run in filter(_counts, kind.runs):
+        for action in {action.name: action for action in run.actions}.values():
+            if is_deed(action) and not OPENS.match(action.name):
+                for key, value in _named(action, run):
+                    by_place[action.name, key].append(_Choice(value, run, _weight(value, run, towards)))
+    found: list[Preference] = []
+    for (tool, key), choices in by_place.items():
+        best = _best(choices)
+        if best is None:
+            continue
+        value, count = best
+        commands = {" ".join(one.run.command.lower().split()) for one in choices if one.value == value}
+        # The same command again and again shows what is done often, not what is preferred.
+        if len(commands) >= LEAST_RUNS:
+            what = f"Chooses {value} as {key.replace('_', ' ')} {in_words(kind)}"
+            text = f"{what} ({count} of {len(choices)} runs)"
+            found.append(_preference(f"{tool}.{key}", value, text, count, choices))
+    return found
+
+
+def _named(action: Action, run: Episode) -> Iterable[tuple[str, str]]:
+    """The arguments whose value the user named, in a word or a few; addresses and numbers are none."""
+    said = f" {' '.join(_WORD.findall(run.command.lower()))} "
+    for key, value in action.arguments:
+        words = " ".join(_WORD.findall(value.lower()))
+        if words and len(value) <= _MOST_VALUE and "<" not in masked(value) and f" {words} " in said:
+            yield key, value
+
+
+def _best(choices: Sequence[_Choice]) -> tuple[str, int] | None:
+    """The value that is a preference, and in how many runs; None when there is none."""
+    weights: Counter[str] = Counter()
+    for one in choices:
+        weights[one.value] += one.weight
+    if not weights:
+        return None
+    value = min(weights, key=lambda name: (-weights[name], name))
+    if weights[value] < LEAST_RUNS or weights[value] < LEAST_SHARE * sum(weights.values()):
+        return None
+    return value, sum(one.value == value for one in choices)
+
+
+def _counts(run: Episode) -> bool:
+    """What failed or was called off shows no choice of anybody."""
+    return not run.failed and run.outcome != "cancelled"
+
+
+def _weight(value: str, run: Episode, towards: Mapping[str, frozenset[str]]) -> int:
+    words = {word.casefold() for word in value.split()}
+    return _CORRECTED if words & towards.get(run.run, frozenset()) else 1
+
+
+def _preference(place: str, value: str, text: str, count: int, choices: Sequence[_Choice]) -> Preference:
+    source = lowest({one.run.source for one in choices if one.value == value} | {"agent"})
+    name = item_id("m", "preference", place, text.rpartition(" (")[0])
+    return Preference(name, text, count, len(choices), source)
+
+
+def _without_names(names: Sequence[str]) -> Callable[[str], str]:
+    """Takes the names of applications, and the preposition before them, out of a command."""
+    if not names:
+        return str
+    told = "|".join(re.escape(name) for name in names[:_MOST_NAMES])
+    pattern = re.compile(rf"(?i)(?:\b(?:in|with|using|on|via|from)\s+)?(?<!\w)(?:{told})(?!\w)")
+    return lambda command: " ".join(pattern.sub(" ", command).split())

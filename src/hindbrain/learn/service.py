@@ -1,0 +1,323 @@
+"""Learning: what runs taught, and how it reaches the next one.
+
+Keeps the order: take in the runs that hosts have left, record what happened, then lessons, then templates;
+consolidation does the same and then keeps the vault healthy. What belongs to a part (how a lesson is found,
+how a template is aligned) is the part's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.context.packs.learned import Matches
+from hindbrain.learn.lessons.book import LessonsWritten
+from hindbrain.learn.recording.recorder import Recorded
+from hindbrain.learn.templates.book import TemplatesWritten
+
+if TYPE_CHECKING:
+    from hindbrain.base.clock import Clock
+    from hindbrain.context.packs.pack import Pack
+    from hindbrain.learn.consolidation.consolidator import Consolidated
+    from hindbrain.learn.fitting import Fitting, Known
+    from hindbrain.learn.lessons.book import LessonBook
+    from hindbrain.learn.lessons.lesson import Lesson
+    from hindbrain.learn.pages.desk import Desk
+    from hindbrain.learn.runs.episode import Episode
+    from hindbrain.learn.runs.store import RunStore
+    from hindbrain.learn.skills.loading import Loaded
+    from hindbrain.learn.stats.figures import Stats
+    from hindbrain.learn.templates.book import TemplateBook
+    from hindbrain.learn.templates.template import Template
+    from hindbrain.memory.inbox.inbox_note import Proposal
+    from hindbrain.memory.service import Memory
+    from hindbrain.models.chat import ChatModel
+    from hindbrain.models.embedder import Embedder
+    from hindbrain.search.adjustments import Adjustments
+    from hindbrain.vault.write import VaultWriter
+
+MOST_EPISODES = 5_000  # the newest: what was learned from older ones stands in notes
+
+
+class Around(NamedTuple):
+    """What learning needs from the application; each is called at first need."""
+
+    root: Path
+    state: Path
+    clock: Clock
+    memory: Callable[[], Memory]
+    writer: Callable[[], VaultWriter]
+    embedder: Callable[[], Embedder | None]  # None: commands are compared by their words
+    chat: Callable[[], ChatModel | None]
+    daily_tokens: int = 0  # that background work may spend on the chat model
+
+
+class Learned(NamedTuple):
+    """What a round of learning did, or would do."""
+
+    recorded: Recorded = Recorded()
+    lessons: LessonsWritten = LessonsWritten()
+    templates: TemplatesWritten = TemplatesWritten()
+    proposals: int = 0  # of skills, which wait in the inbox
+    diff: str = ""  # of a dry run
+    problems: tuple[str, ...] = ()
+
+
+class Learning:
+    """For one thread."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+
+    # What is done with runs
+
+    def learn(self, *, dry_run: bool = False) -> Learned:
+        """Learn from the runs that are over. To do it again changes nothing; a dry run writes nothing."""
+        if not dry_run:
+            return self._learn(self._desk)
+        from hindbrain.learn.pages.drafts import draft_of, drafts_on
+
+        desk = draft_of(self._desk)
+        learned = self._learn(desk)
+        drafts = drafts_on(desk)
+        return learned._replace(diff=drafts.diff() if drafts is not None else "")
+
+    def consolidate(self, *, dry_run: bool = False) -> Consolidated:
+        """Learn, make facts of old days, archive what is old, and prove that nothing was lost.
+
+        Busy when another process is at it.
+        """
+        from hindbrain.learn.consolidation.consolidator import Consolidator
+        from hindbrain.learn.consolidation.steps import Parts
+
+        around = self._around
+        parts = Parts(
+            learn=self._learn_on,
+            summarise=self._summarise_on,
+            chat=lambda: self._chat("consolidation"),
+            adjustment=self._adjustment,
+        )
+        return Consolidator(
+            self._desk, around.memory(), self.runs, around.clock, around.state, around.writer, parts
+        ).consolidate(dry_run=dry_run)
+
+    # What was learned
+
+    @cached_property
+    def runs(self) -> RunStore:
+        from hindbrain.learn.runs.store import RunStore
+
+        return RunStore(self._around.root, self._around.state, self._around.writer)
+
+    def lessons(self) -> list[Lesson]:
+        return self._lesson_book(self._desk).lessons()
+
+    def templates(self) -> list[Template]:
+        return self._template_book(self._desk).templates()
+
+    def skills(self) -> Loaded:
+        from hindbrain.learn.skills.loading import load_skills
+
+        return load_skills(self._around.root, self._desk.layout)
+
+    def matches(self, command: str, apps: Sequence[str] = ()) -> Matches:
+        """What fits a command that is about to be carried out."""
+        return self._fitting.matches(command, apps)
+
+    def injected(self, pack: Pack) -> tuple[str, ...]:
+        """The ids of what a pack brings into a prompt, as `context.injected` tells them."""
+        from hindbrain.learn.injected import items_of, shown_in
+
+        return items_of(shown_in(pack), self._around.memory().book.items())
+
+    def stats(self, *, days: int = 0) -> Stats:
+        from hindbrain.learn.consolidation.budget import TokenLedger
+        from hindbrain.learn.stats.counting import stats_of
+
+        around = self._around
+        return stats_of(
+            self.runs.episodes(last=MOST_EPISODES),
+            days=days,
+            now=around.clock.now(),
+            lessons=self.lessons(),
+            templates=self.templates(),
+            background=TokenLedger(around.state, around.clock).by_purpose(),
+        )
+
+    # The order of a round
+
+    def _learn(self, desk: Desk) -> Learned:
+        from hindbrain.learn.pages.drafts import drafts_on
+
+        dry = drafts_on(desk) is not None
+        problems = list(self._take_in_sessions()) if not dry else []
+        episodes = self.runs.episodes(last=MOST_EPISODES)
+        recorded, lessons = self._record(desk, episodes)
+        templates, proposals = self._find_templates(desk, episodes)
+        if not dry:
+            self._bring_feedback(episodes)
+        problems += [*recorded.problems, *templates.problems]
+        return Learned(recorded, lessons, templates, proposals, "", tuple(problems))
+
+    def _record(self, desk: Desk, episodes: Sequence[Episode]) -> tuple[Recorded, LessonsWritten]:
+        from hindbrain.learn.lessons.finding import find_lessons
+        from hindbrain.learn.pages.drafts import drafts_on
+        from hindbrain.learn.recording.recorder import Recorder
+
+        around = self._around
+        recorder = Recorder(
+            desk, around.memory(), around.clock, self._log(desk), dry_run=drafts_on(desk) is not None
+        )
+        recorded = recorder.record(episodes)
+        book = self._lesson_book(desk, episodes)
+        written = book.bring_up_to(find_lessons(episodes, around.embedder()))
+        recorder.name_lessons(episodes, book.lessons())
+        return recorded, written
+
+    def _find_templates(self, desk: Desk, episodes: Sequence[Episode]) -> tuple[TemplatesWritten, int]:
+        from hindbrain.learn.pages.drafts import drafts_on
+        from hindbrain.learn.templates.finding import find_templates
+        from hindbrain.learn.templates.promoting import proposals
+
+        book = self._template_book(desk)
+        written = book.bring_up_to(find_templates(episodes, self._around.embedder()), episodes)
+        drafts = drafts_on(desk)
+        held = 0
+        for proposal in proposals(book.templates()):
+            if drafts is not None:
+                drafts.say(f"+ skill: {proposal.text}")
+            else:
+                held += bool(self._around.memory().inbox.hold(proposal))
+        return written, held
+
+    def _take_in_sessions(self) -> tuple[str, ...]:
+        """Runs of conversations that hooks have told of."""
+        from hindbrain.learn.importing.captured import take_captured
+        from hindbrain.learn.injected import items_of
+
+        around = self._around
+        return take_captured(
+            self.runs, around.root, around.state, now=around.clock.now(),
+            named=lambda shown: items_of(shown, around.memory().book.items()),
+        ).problems  # fmt: skip
+
+    def _bring_feedback(self, episodes: Sequence[Episode]) -> None:
+        from hindbrain.learn.feedback.feedback import Feedback
+
+        around = self._around
+        Feedback(around.memory(), around.state, around.clock, around.writer).bring_up_to_date(episodes)
+
+    def _learn_on(self, desk: Desk) -> str:
+        learned = self._learn(desk)
+        new = (len(learned.lessons.added), len(learned.templates.added))
+        return f"{learned.recorded.runs} runs recorded, {new[0]} lessons and {new[1]} templates new"
+
+    def _summarise_on(self, desk: Desk) -> str:
+        from hindbrain.learn.summaries.summaries import Summaries
+
+        summaries = Summaries(desk, self._around.memory(), lambda: self._chat("summaries"), self._log(desk))
+        episodes = self.runs.episodes(last=MOST_EPISODES)
+        return f"{summaries.bring_up_to_date(episodes, self._lesson_book(desk).lessons())} summaries written"
+
+    def keep_skill(self, proposal: Proposal, approved: str) -> str:
+        """Write the note of a skill that its owner ticked in the inbox."""
+        from hindbrain.learn.skills.writing import SkillKeeper
+
+        return SkillKeeper(self._desk).keep(proposal, approved)
+
+    # What the verbs are made of
+
+    @cached_property
+    def _desk(self) -> Desk:
+        from hindbrain.learn.pages.desk import Desk
+        from hindbrain.learn.pages.own_lines import OwnLines
+
+        memory = self._around.memory()
+        own = OwnLines(self._around.root, self._append)
+        return Desk(self._around.root, memory.notebook, memory.layout, own, memory.today)
+
+    @cached_property
+    def _fitting(self) -> Fitting:
+        from hindbrain.learn.fitting import Fitting
+
+        return Fitting(self._desk, self._around.embedder, self._known)
+
+    def _known(self) -> Known:
+        from hindbrain.learn.fitting import Known, read_entries
+
+        problems: list[str] = []
+        noted = [one for one in self._lesson_book(self._desk).noted() if not one.struck]
+        templates = self._template_book(self._desk)
+        standing = templates.templates()
+        skills = self.skills()
+        told = {
+            role: read_entries(self._desk, role, problems) for role in ("issues", "corrections", "task_log")
+        }
+        return Known(
+            noted, standing, skills.skills, [*told["issues"], *told["corrections"]],
+            [one for one in told["task_log"] if one.went_well], (*problems, *templates.problems),
+        )  # fmt: skip
+
+    def _lesson_book(self, desk: Desk, episodes: Sequence[Episode] = ()) -> LessonBook:
+        from hindbrain.learn.lessons.book import LessonBook
+        from hindbrain.learn.recording.screening import Screen
+
+        screen = Screen(self._around.memory().policy)
+
+        def clean(text: str) -> str:
+            told = screen.code(text, "tool")
+            return "" if told.left_out else told.text
+
+        return LessonBook(desk, self._log(desk), screen=clean, phrase=self._phrase(desk, episodes))
+
+    def _phrase(self, desk: Desk, episodes: Sequence[Episode]) -> Callable[[Lesson], str] | None:
+        """How a model words a lesson; None without one. A dry run spends nothing."""
+        from hindbrain.learn.pages.drafts import drafts_on
+
+        if not episodes or drafts_on(desk) is not None or (chat := self._chat("lessons")) is None:
+            return None
+        from hindbrain.learn.lessons.phrasing import phrase
+
+        by_run = {episode.run: episode for episode in episodes}
+
+        def worded(lesson: Lesson) -> str:
+            failed = [by_run[run] for run in lesson.evidence if run in by_run]
+            return phrase(lesson, failed, [by_run[run] for run in lesson.worked if run in by_run], chat)
+
+        return worded
+
+    def _template_book(self, desk: Desk) -> TemplateBook:
+        from hindbrain.learn.templates.book import TemplateBook
+
+        return TemplateBook(desk, self._log(desk), self._around.memory().policy)
+
+    def _chat(self, purpose: str) -> ChatModel | None:
+        from hindbrain.learn.consolidation.budget import BudgetedChat, TokenLedger
+
+        chat, around = self._around.chat(), self._around
+        if chat is None or not around.daily_tokens:
+            return None
+        return BudgetedChat(chat, TokenLedger(around.state, around.clock), around.daily_tokens, purpose)
+
+    def _adjustment(self, memory_id: str) -> float:
+        found = self._adjustments.items.get(memory_id)
+        return found.change if found is not None else 0.0
+
+    @cached_property
+    def _adjustments(self) -> Adjustments:
+        from hindbrain.search.adjustments import Adjustments
+
+        adjustments = Adjustments(self._around.state)
+        adjustments.refresh()
+        return adjustments
+
+    def _log(self, desk: Desk) -> Callable[[str, str], None]:
+        """Adds a line to one of our files in the vault; of a dry run it does nothing."""
+        from hindbrain.learn.pages.drafts import drafts_on
+
+        return self._append if drafts_on(desk) is None else lambda _name, _line: None
+
+    def _append(self, name: str, line: str) -> None:
+        self._around.writer().append_state_line(name, line)

@@ -1,0 +1,133 @@
+"""Skill files, read: notes of the vault's skills folder, and SKILL.md folders that a caller names.
+
+Looks nowhere else: a folder of skills outside of the vault is read only when it is handed in. One file that
+can't be used is a named problem and keeps no other from being read. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.errors import HindbrainError
+from hindbrain.learn.pages.desk import FALLBACKS
+from hindbrain.learn.skills.skill import Skill
+from hindbrain.learn.templates.trigger import trigger_problem
+from hindbrain.vault.note import Property
+from hindbrain.vault.origin import source_of_note
+from hindbrain.vault.parse import decode_note, parse_note
+from hindbrain.vault.path_template import fixed_folder
+
+if TYPE_CHECKING:
+    from hindbrain.vault.layout import Layout
+
+MOST_FILES = 1_000  # a folder with more is no folder of skills
+MOST_BYTES = 256 * 1024
+_FILE = "SKILL.md"
+_NO_SKILLS = frozenset({"readme.md", "index.md", "_index.md", "license.md", "changelog.md"})
+
+
+class Loaded(NamedTuple):
+    skills: tuple[Skill, ...] = ()  # by name
+    problems: tuple[str, ...] = ()  # files that could not be used, and why
+
+
+def load_skills(root: Path, layout: Layout, extra: Sequence[Path] = ()) -> Loaded:
+    """The vault's own skills first; of two with one name, the first counts."""
+    problems: list[str] = []
+    found: dict[str, Skill] = {}
+    for path, data in [*_in_vault(root, layout, problems), *_in_folders(extra, problems)]:
+        skill = parse_skill(data, path)
+        if not skill.description:
+            problems.append(f"{path}: it does not say when to use it; add a description")
+            continue
+        if problem := trigger_problem(skill.trigger):
+            problems.append(f"{path}: {problem}")
+            skill = skill._replace(trigger="")
+        other = found.setdefault(skill.name.casefold(), skill)
+        if other is not skill:
+            problems.append(f"{path}: a skill named {skill.name!r} is also in {other.path}; that one counts")
+    return Loaded(
+        tuple(sorted(found.values(), key=lambda skill: (skill.name.casefold(), skill.path))), tuple(problems)
+    )
+
+
+def parse_skill(data: bytes, path: str) -> Skill:
+    """A skill file: `name`, `description`, perhaps `trigger` in its frontmatter; else its title and start."""
+    folder, _, file = path.replace("\\", "/").rpartition("/")
+    stem = folder.rpartition("/")[2] if file == _FILE else file.removesuffix(".md")
+    note = parse_note(decode_note(data)[0], stem=stem)
+    said = {key.lower(): value for key, value in note.frontmatter.items()}
+    first = note.body_line
+    while first < len(note.lines) and not note.lines[first - 1].strip():
+        first += 1
+    name = _text(said, "name") or (note.title if file != _FILE else "") or stem
+    return Skill(
+        name=name,
+        description=" ".join((_text(said, "description") or note.summary).split()),
+        trigger=_text(said, "trigger"),
+        text="\n".join(note.lines[first - 1 :]).rstrip(),
+        path=path,
+        first_line=first,
+        source=source_of_note(path, note.frontmatter),
+        updated=_text(said, "updated") or _text(said, "approved"),
+    )
+
+
+def _in_vault(root: Path, layout: Layout, problems: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Notes of the skills folder, and SKILL.md in folders of it: both forms, whatever the layout has."""
+    from hindbrain.vault.path_rules import check_existing_path
+    from hindbrain.vault.paths import read_note
+    from hindbrain.vault.template_notes import matching_notes
+
+    if layout.has("skills"):
+        folder = layout.folder_of("skills")
+    else:
+        folder = "/".join(part for part in (layout.folder, fixed_folder(FALLBACKS["skills"])) if part)
+    if not folder:
+        return
+    try:
+        paths = [
+            *matching_notes(root, f"{folder}/{{name}}.md"),
+            *matching_notes(root, f"{folder}/{{name}}/{_FILE}"),
+        ]
+    except HindbrainError as error:
+        problems.append(str(error))
+        return
+    for path in sorted(paths)[:MOST_FILES]:
+        if path.rpartition("/")[2].lower() in _NO_SKILLS:
+            continue
+        try:
+            yield path, read_note(root, check_existing_path(path))
+        except HindbrainError as error:
+            problems.append(f"{path}: {error}")
+
+
+def _in_folders(folders: Sequence[Path], problems: list[str]) -> Iterator[tuple[str, bytes]]:
+    for folder in folders:
+        try:
+            names = sorted(os.listdir(folder))[:MOST_FILES]  # noqa: PTH208 - names only
+        except OSError as error:
+            problems.append(f"{folder}: can't be looked into: {error.strerror}")
+            continue
+        files = [folder / _FILE, *(folder / name / _FILE for name in names if not name.startswith("."))]
+        for file in files:
+            try:
+                with file.open("rb") as opened:
+                    data = opened.read(MOST_BYTES + 1)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                problems.append(f"{file}: {error.strerror}")
+                continue
+            if len(data) > MOST_BYTES:
+                problems.append(f"{file}: more than {MOST_BYTES // 1024} KB; a skill is a page")
+                continue
+            yield str(file), data
+
+
+def _text(said: dict[str, Property], key: str) -> str:
+    value = said.get(key)
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,83 @@
+"""How runs go, in figures. Values only; `counting` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from hindbrain.learn.feedback.returns import Return
+
+# week: a period for each calendar week. runs: as many runs in each, where weeks would be too few or too many.
+By: TypeAlias = Literal["week", "runs"]
+
+
+class Counts(NamedTuple):
+    """Some runs."""
+
+    runs: int = 0
+    well: int = 0  # went well
+    ill: int = 0  # failed or stuck; the rest was cancelled, or nobody knows
+    repeats: int = 0  # failures that are like an earlier one
+    iterations: float = 0.0  # mean of the runs that count them; 0 when none does
+    known: int = 0  # runs of a kind that was seen before
+    known_iterations: float = 0.0  # mean of those; 0 when there are none
+
+    @property
+    def success(self) -> float | None:
+        """The share that went well of those that went well or did not; None when there are none."""
+        judged = self.well + self.ill
+        return self.well / judged if judged else None
+
+    @property
+    def repeated(self) -> float | None:
+        """The share of the runs, judged as above, that failed as an earlier one had."""
+        judged = self.well + self.ill
+        return self.repeats / judged if judged else None
+
+
+class Period(NamedTuple):
+    """The runs of some time. A week without runs is a period, too."""
+
+    start: float  # seconds since the epoch
+    stop: float
+    counts: Counts
+
+
+class LessonFigures(NamedTuple):
+    active: int = 0
+    escalated: int = 0
+    retired: int = 0
+    heeded: int = 0  # runs that kept to a lesson and went well
+    in_vain: int = 0  # runs that kept to one and failed all the same
+
+
+class TemplateFigures(NamedTuple):
+    templates: int = 0
+    runs: int = 0  # that followed one
+    well: int = 0
+
+
+class MemoryFigures(NamedTuple):
+    """What memory cost, and what it returned."""
+
+    items: int = 0  # memories, lessons, templates, skills and notes that were ever injected
+    tokens: int = 0
+    with_memory: Counts = Counts()
+    without: Counts = Counts()
+    lift: float = 0.0  # -1..1: like for like, see learn/feedback/returns
+    compared: float = 0.0  # runs that this is known from
+    best: tuple[tuple[str, Return], ...] = ()  # those that runs went best with
+    worst: tuple[tuple[str, Return], ...] = ()  # those that runs went worse with, the worst first
+
+
+class Stats(NamedTuple):
+    days: int = 0  # that were looked at; 0: all there are
+    all: Counts = Counts()
+    first_time: Counts = Counts()  # runs of a kind that was not seen before
+    kinds: int = 0  # of commands
+    by: By = "runs"
+    periods: tuple[Period, ...] = ()  # oldest first
+    lessons: LessonFigures = LessonFigures()
+    templates: TemplateFigures = TemplateFigures()
+    memory: MemoryFigures = MemoryFigures()
+    background: Mapping[str, int] = {}  # tokens that background work spent, by purpose

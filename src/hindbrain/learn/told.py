@@ -1,0 +1,96 @@
+"""Entries of the notes that tell of single runs: issues, corrections, the task log; and what each is about.
+
+Pure: a note's bytes in, entries with their commands out. A person's own list items among them count as they
+stand. Knows nothing of files and of likeness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from hindbrain.vault.parse import decode_note
+
+_COMMAND = re.compile(
+    r"- \*\*(?:Command|Original|Corrected):\*\*\s*[\"“]?(.*?)[\"”]?(?:\s+\[\w+::.*|\s+\^\S+)?\s*$"
+)
+_ID = re.compile(r"\s\^([A-Za-z]+-[A-Za-z0-9-]+)\s*$")
+_FIELD = re.compile(r"\s*\[\w+::[^\]]*\]|\s\^[A-Za-z]+-[\w-]+\s*$")
+# What an entry says of itself, and nothing of what to do: it is not worth its tokens.
+_BOOKKEEPING = re.compile(r"- \*\*(?:Score|Seen|Duration|Iterations|RunId|Lesson:\*\* review needed)")
+_HEADING = re.compile(r"#{1,6}\s")
+_TIMED = re.compile(r"#{2,3}\s+(\d{4}-\d\d-\d\d\S*)\s*$")
+_ITEM = re.compile(r"[-*+]\s+\S")
+_WENT_WELL = re.compile(r"- \*\*Outcome:\*\*\s*Success", re.IGNORECASE)
+
+
+class Told(NamedTuple):
+    """One entry of a note."""
+
+    id: str  # "^i-...", "^r-...", "" where it has none
+    path: str
+    commands: tuple[str, ...]  # that it is about
+    text: str  # the lines worth telling, without fields and ids
+    first_line: int  # counted from 1
+    last_line: int
+    date: str  # YYYY-MM-DD, or ""
+    went_well: bool = False
+
+
+def told_in(data: bytes, path: str) -> list[Told]:
+    """The entries in the order in which they stand. Looks at the lines alone: a prompt waits for it."""
+    found: list[Told | None] = []
+    lines = decode_note(data)[0].splitlines()
+    at, fenced = 0, False
+    while at < len(lines):
+        line, start = lines[at], at
+        at += 1
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if fenced or not line.strip():
+            continue
+        if heading := _TIMED.match(line):
+            at = _end_of(lines, at, lambda line: bool(line.strip()) and not _HEADING.match(line))
+            found.append(_entry(lines[start:at], start, heading[1], path))
+        elif _ITEM.match(line):
+            at = _end_of(lines, at, lambda line: line.startswith((" ", "\t")) and bool(line.strip()))
+            found.append(_item(lines[start:at], start, path))
+    return [told for told in found if told is not None]
+
+
+def _end_of(lines: Sequence[str], at: int, goes_on: Callable[[str], bool]) -> int:
+    while at < len(lines) and goes_on(lines[at]):
+        at += 1
+    return at
+
+
+def _entry(lines: list[str], start: int, time: str, path: str) -> Told | None:
+    commands = [match[1] for line in lines if (match := _COMMAND.match(line))]
+    ids = [match[1] for line in lines if (match := _ID.search(line))]
+    kept = [at for at, line in enumerate(lines) if line.strip() and not _is_left_out(line)]
+    if not commands or not kept:
+        return None
+    return Told(
+        f"^{ids[0]}" if ids else "", path, tuple(filter(None, commands)),
+        "\n".join(_plain(lines[at]) for at in kept),
+        start + kept[0] + 1, start + kept[-1] + 1, time[:10], any(map(_WENT_WELL.match, lines)),
+    )  # fmt: skip
+
+
+def _item(lines: list[str], start: int, path: str) -> Told | None:
+    """A list item that stands by itself: what somebody wrote down without our form."""
+    said = _plain(" ".join(lines)).strip(" -*+\t")
+    given = _ID.search(lines[0])
+    if not said or said.startswith(("~~", "**")):
+        return None
+    text = "\n".join(_plain(line) for line in lines)
+    return Told(f"^{given[1]}" if given else "", path, (said,), text, start + 1, start + len(lines), "")
+
+
+def _plain(line: str) -> str:
+    """Without fields and ids, which are for programs."""
+    return _FIELD.sub("", line).rstrip()
+
+
+def _is_left_out(line: str) -> bool:
+    return bool(_BOOKKEEPING.match(line) or _HEADING.match(line))

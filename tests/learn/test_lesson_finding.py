@@ -1,0 +1,197 @@
+"""Three failures that are alike make a lesson, which says what differed from the runs that went well."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from lesson_runs import CLICK, DAY, KEYS, act, browsing, in_order, missed, run, worked
+
+from hindbrain.learn.lessons.finding import find_lessons
+from hindbrain.learn.lessons.lesson import Lesson
+from hindbrain.learn.runs.episode import Episode, Rejection
+
+
+def only(episodes: list[Episode]) -> Lesson:
+    (lesson,) = find_lessons(episodes, None)
+    return lesson
+
+
+def test_the_third_failure_is_the_moment() -> None:
+    assert find_lessons(missed(0, 1), None) == []
+    lesson = only(missed(0, 1, 2))
+    assert lesson.failures == 3 and lesson.evidence == tuple(one.run for one in missed(0, 1, 2))
+    assert lesson.app == "Chrome" and lesson.reason.startswith("typed into the page")
+
+
+def test_failures_of_different_kinds_do_not_add_up() -> None:
+    mail = run(1, "send Anna a mail about lunch", "failed", act("click", "Send"), reason="no network")
+    note = run(2, "write the minutes into my notes", "failed", act("save"), reason="the disk is full")
+    assert find_lessons([*missed(0), mail, note], None) == []
+
+
+def test_failures_in_different_applications_do_not_add_up() -> None:
+    safari = [browsing(2)._replace(app="Safari")]
+    assert find_lessons(in_order(missed(0, 1), safari), None) == []
+    assert find_lessons(in_order(missed(0, 1), [browsing(2)._replace(app="")]), None) != []
+
+
+def test_it_says_what_differed_and_what_worked() -> None:
+    lesson = only(in_order(missed(0, 2, 4, 6), worked(1, 3, 5, 7, 8)))
+    assert (lesson.avoid, lesson.prefer) == ("click(URL bar)", "press_key(l, command: true)")
+    assert lesson.before == "type_text({text})"
+    assert lesson.text == (
+        "For tasks like “open github.com in Chrome”: do not `click(URL bar)` (in 4 of 4 runs that failed, "
+        "0 of 5 that worked); `press_key(l, command: true)` before `type_text({text})` worked in 5 of 5."
+    )
+    assert (lesson.failures, lesson.successes) == (4, 5)
+
+
+def test_what_both_did_is_no_lesson() -> None:
+    same = [browsing(number, ok=True) for number in (1, 3, 5)]
+    lesson = only(in_order(missed(0, 2, 4), same))
+    assert (lesson.avoid, lesson.prefer) == ("", "")
+
+
+def test_a_missing_step_is_told_with_what_it_belongs_before() -> None:
+    push, pull = act("run", "git push"), act("run", "git pull")
+    failed = [run(n, "publish my branch", "failed", act("run", "git commit"), push) for n in (0, 2, 4)]
+    good = [run(n, "publish my branch", "success", act("run", "git commit"), pull, push) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert (lesson.avoid, lesson.prefer, lesson.before) == ("", "run(git pull)", "run(git push)")
+
+
+def test_an_order_is_told_where_both_did_the_same_things() -> None:
+    save, close = act("save_file"), act("close_window")
+    failed = [run(n, "finish the report", "failed", close, save) for n in (0, 2, 4)]
+    good = [run(n, "finish the report", "success", save, close) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert (lesson.prefer, lesson.before) == ("save_file()", "close_window()")
+
+
+def test_a_loop_is_told_as_one_and_the_deed_is_not_forbidden() -> None:
+    scroll = act("scroll", "down")
+    failed = [run(n, "find the terms of use", "stuck", *[scroll] * 5) for n in (0, 2, 4)]
+    good = [run(n, "find the terms of use", "success", scroll, act("find", "terms")) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert lesson.avoid == "scroll(down)" and "do not `scroll" not in lesson.text
+
+
+def test_runs_that_stop_without_acting_are_told_to_act() -> None:
+    failed = [run(n, "cancel my flight", "failed") for n in (0, 2, 4)]
+    good = [run(n, "cancel my flight", "success", act("cancel", "now")) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert lesson.prefer == "cancel(now)" and "act" in lesson.text
+
+
+def test_what_a_tool_answered_is_quoted() -> None:
+    wrong = act("pay", "cash", ok=False, said="Error: amounts do not add up")
+    failed = [run(n, "pay the bill", "failed", wrong) for n in (0, 2, 4)]
+    good = [run(n, "pay the bill", "success", act("pay", "card")) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert lesson.avoid == "pay(cash)" and "Error: amounts do not add up" in lesson.text
+
+
+def test_while_nothing_worked_it_says_what_was_tried() -> None:
+    lesson = only(missed(0, 1, 2))
+    assert "`click(URL bar)`" in lesson.text and lesson.reason in lesson.text
+    assert (lesson.avoid, lesson.prefer) == ("", "")
+
+
+def test_a_rejection_counts_as_a_failure_of_what_was_done_before_it() -> None:
+    def saved(number: int) -> Episode:
+        good = browsing(number, ok=True)
+        steps = (*good.actions, act("open_application", "Chrome"), KEYS, *good.actions[2:])
+        return good._replace(actions=steps, rejections=(Rejection("not focused", 40, len(good.actions)),))
+
+    lesson = only([saved(0), saved(1), saved(2)])
+    assert lesson.failures == 3 and lesson.prefer == "press_key(l, command: true)"
+    assert lesson.avoid != "open_application(Chrome)"  # it was done again, and worked
+
+
+def test_runs_that_only_say_why_give_their_advice_as_an_order() -> None:
+    loop = "It did not help to execute two identical actions in a row."
+    heat = [
+        f"I was stuck in a loop. I should have opened the microwave first, then heated the {food}. {loop}"
+        for food in ("apple", "egg", "potato")
+    ]
+    lesson = only([run(n, f"heat some {n}", "failed", reason=reason) for n, reason in enumerate(heat)])
+    assert "open the microwave first, then heat the " in lesson.text
+
+
+def test_two_commands_are_not_alike_because_they_speak_of_the_same_thing() -> None:
+    def speaking(number: int, command: str, tool: str) -> Episode:
+        return run(number, command, "failed", act(tool, "piano lesson"), reason="")
+
+    episodes = [
+        speaking(0, "schedule the piano lesson", "add_event"),
+        speaking(1, "cancel the piano lesson", "remove_event"),
+        speaking(2, "play a video of the piano lesson", "play"),
+    ]
+    assert find_lessons(episodes, None) == []
+
+
+def test_confidence_grows_with_failures_and_contrast() -> None:
+    few, more = only(missed(0, 1, 2)), only(missed(0, 1, 2, 3, 4))
+    told_apart = only(in_order(missed(0, 2, 4), worked(1, 3, 5)))
+    assert 0.3 < few.confidence < more.confidence < 1
+    assert told_apart.confidence > few.confidence
+
+
+def test_a_lesson_that_is_followed_and_fails_all_the_same_loses_confidence_until_it_is_retired() -> None:
+    known = in_order(missed(0, 2, 4), worked(1, 3, 5))
+    firsts = [
+        find_lessons(in_order(known, [browsing(10 + n, way=KEYS) for n in range(count)]), None)[0]
+        for count in range(9)
+    ]
+    assert [lesson.in_vain for lesson in firsts] == list(range(9))
+    assert all(later.confidence < earlier.confidence for earlier, later in pairwise(firsts))
+    assert [lesson.state for lesson in firsts][-1] == "retired" and firsts[1].state == "active"
+    assert {lesson.avoid for lesson in firsts} == {"click(URL bar)"}
+
+
+def test_failures_that_kept_to_a_retired_lesson_make_the_next_one() -> None:
+    slow = "the page did not load in time"
+    vain = [browsing(10 + n, way=KEYS, reason=slow) for n in range(9)]
+    first, second = find_lessons(in_order(missed(0, 2, 4), worked(1, 3, 5), vain), None)
+    assert first.state == "retired" and second.state != "retired"
+    assert second.evidence == tuple(one.run for one in vain) and second.reason == slow
+
+
+def test_it_is_escalated_when_the_failure_recurs_three_times() -> None:
+    assert only(in_order(missed(0, 2, 4, 6, 8), worked(1, 3, 5))).state == "active"
+    assert only(in_order(missed(0, 2, 4, 6, 8, 9), worked(1, 3, 5))).state == "escalated"
+
+
+def test_it_is_retired_when_what_it_forbids_goes_well_again() -> None:
+    old = in_order(missed(*range(12)), worked(*range(12, 30)))
+    assert only(old).avoid == "click(URL bar)"
+    fine = [browsing(40 + n, ok=True) for n in range(5)]
+    assert only(in_order(old, fine[:4])).state != "retired"
+    assert only(in_order(old, fine)).state == "retired"
+
+
+def test_it_is_retired_when_nothing_like_it_was_asked_for_in_180_days() -> None:
+    def after(days: float) -> Episode:
+        return run(99, "water the plants", "success", started=missed(2)[0].ended + days * DAY)
+
+    assert only([*missed(0, 1, 2), after(179)]).state == "active"
+    assert only([*missed(0, 1, 2), after(181)]).state == "retired"
+
+
+def test_the_same_runs_give_the_same_lessons_and_later_ones_keep_the_id() -> None:
+    episodes = in_order(missed(0, 2, 4), worked(1, 3, 5))
+    assert find_lessons(episodes, None) == find_lessons(list(episodes), None)
+    assert only(in_order(episodes, missed(8))).id == only(episodes).id
+
+
+def test_trust_is_the_lowest_of_the_evidence() -> None:
+    assert only(missed(0, 1, 2)).source == "tool"
+    imported = [episode._replace(source="import") for episode in missed(2)]
+    assert only(in_order(missed(0, 1), imported)).source == "import"
+
+
+@pytest.mark.parametrize("way", [CLICK, KEYS])
+def test_the_value_that_a_command_names_is_no_part_of_the_rule(way: object) -> None:
+    lesson = only(in_order(missed(0, 2, 4), worked(1, 3, 5)))
+    assert "type_text(github.com)" not in lesson.text, way

@@ -1,0 +1,116 @@
+"""Preferences that runs show: the same choice three times and mostly, told once, as a memory of low trust."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from recording_runs import Book, do, run
+
+from hindbrain.app import App
+from hindbrain.learn.recording.corrections import corrections
+from hindbrain.learn.recording.preferences import find_preferences
+from hindbrain.learn.runs.episode import Episode
+from workbench import Vault
+
+
+def opens(number: int, command: str, app: str, outcome: str = "success") -> Episode:
+    return run(number, command, outcome, ago=9000 - 300 * number, actions=(do("open_application", app),))
+
+
+def texts(*runs: Episode) -> list[str]:
+    return [one.text for one in find_preferences(runs, corrections(runs))]
+
+
+def test_an_application_that_is_used_for_a_kind_of_task() -> None:
+    runs = [opens(n, f"open site{n}.com", "Chrome") for n in range(5)]
+    safari = opens(6, "open b.com in Safari", "Safari")
+    assert texts(*runs, safari) == ["Uses Chrome to open websites (5 of 6 runs)"]
+    assert texts(*runs[:2], safari) == []
+
+
+def test_where_nothing_else_was_opened_nobody_chose() -> None:
+    assert texts(*(opens(n, f"open site{n}.com", "Chrome") for n in range(5))) == []
+
+
+def test_three_quarters_are_needed() -> None:
+    chrome = [opens(n, f"open site{n}.com", "Chrome") for n in range(3)]
+    safari = [opens(n, f"open site{n}.com", "Safari") for n in (5, 6)]
+    assert texts(*chrome, safari[0]) == ["Uses Chrome to open websites (3 of 4 runs)"]
+    assert texts(*chrome, *safari) == []
+
+
+def test_runs_that_failed_show_no_preference() -> None:
+    assert texts(*(opens(n, f"open site{n}.com", "Chrome", "failed") for n in range(5))) == []
+
+
+def test_a_correction_towards_an_application_is_enough() -> None:
+    first = opens(1, "open site.com", "Safari", "cancelled")
+    put_right = run(
+        2, "open site.com in Chrome", started=first.ended + 20, actions=(do("open_application", "Chrome"),)
+    )
+    assert texts(first, put_right) == ["Uses Chrome to open websites (1 of 1 run)"]
+    assert texts(first, put_right._replace(outcome="failed")) == []
+    assert texts(first._replace(outcome="success"), put_right) == []
+
+
+def test_names_in_the_command_make_no_kinds_of_their_own() -> None:
+    people = ["Wei", "Ada", "Bob", "Eve"]
+    runs = [
+        run(n, f"answer the last mail of {name}", actions=(do("open_application", app), do("click", name)))
+        for n, (name, app) in enumerate(zip(people, ("Outlook", "Mail", "Mail", "Mail"), strict=True))
+    ]
+    assert texts(*runs) == ['Uses Mail for tasks like "answer the last mail of Ada" (3 of 4 runs)']
+
+
+def test_a_value_that_the_user_names_while_the_rest_varies() -> None:
+    things = ["the report", "my notes", "the slides"]
+    runs = [
+        run(n, f"export {thing} as pdf", actions=(do("export", thing, format="pdf"),))
+        for n, thing in enumerate(things)
+    ]
+    assert texts(*runs) == ['Chooses pdf as format for tasks like "export my notes as pdf" (3 of 3 runs)']
+    same = [one._replace(command="export the report as pdf") for one in runs]
+    assert texts(*same) == []
+
+
+def test_an_address_is_no_preference() -> None:
+    runs = [
+        run(n, f"write {word} to ada@x.org", actions=(do("send", "ada@x.org"),))
+        for n, word in enumerate(("hello", "thanks", "bye"))
+    ]
+    assert texts(*runs) == []
+
+
+@pytest.fixture
+def book(vault: Vault, make_app: Callable[..., App]) -> Book:
+    return Book(vault, make_app(vault.root))
+
+
+def test_it_is_remembered_once_with_little_trust(book: Book) -> None:
+    runs = [opens(n, f"open site{n}.com", "Safari" if n == 0 else "Chrome") for n in range(8)]
+    assert book.record(*runs[:4]).preferences == 1
+    assert book.record(*runs).preferences == 0
+    book.app.memory.settle(idle=True)
+    (item,) = book.app.memory.book.items()
+    assert item.text == "Uses Chrome to open websites (3 of 4 runs)"
+    assert (item.category, item.source, item.importance) == ("preference", "tool", 0.6)
+
+
+def test_one_that_was_deleted_is_not_learned_again(book: Book, vault: Vault) -> None:
+    runs = [opens(n, f"open site{n}.com", "Safari" if n == 0 else "Chrome") for n in range(8)]
+    book.record(*runs[:4])
+    book.app.memory.settle(idle=True)
+    (item,) = book.app.memory.book.items()
+    vault.write(item.path, "# Memory\n")
+    book.record(*runs)
+    book.app.memory.settle(idle=True)
+    assert book.app.memory.book.items() == []
+
+
+def test_what_strangers_runs_show_waits_in_the_inbox(book: Book) -> None:
+    runs = [opens(n, f"open site{n}.com", "Safari" if n == 0 else "Chrome") for n in range(4)]
+    book.record(*(one._replace(source="import") for one in runs))
+    book.app.memory.settle(idle=True)
+    assert book.app.memory.book.items() == []
+    assert "Uses Chrome to open websites" in book.text("inbox")

@@ -1,0 +1,160 @@
+"""Three successes alike make a template; what varies is a slot, and what is not common is left out."""
+
+from __future__ import annotations
+
+import random
+
+from hindbrain.learn.templates.finding import find_templates, note_name
+from hindbrain.learn.templates.trigger import fires
+from hindbrain.models.fake import FakeEmbedder
+from hindbrain.models.static import load_static
+from template_runs import act, mail, mails, run, shown, visits
+
+
+def test_three_successes_alike_make_a_template_and_two_do_not() -> None:
+    assert find_templates(mails(2), None) == []
+    [template] = find_templates(mails(3), None)
+    assert (template.runs, template.successes, template.avg_iterations) == (3, 3, 4.0)
+    assert template.evidence == ("r-0001", "r-0002", "r-0003")
+
+
+def test_what_varies_and_stands_in_the_command_becomes_a_named_slot() -> None:
+    [template] = find_templates(mails(4), None)
+    assert shown(template.steps) == [
+        "open_application(Mail)",
+        "press_key(n, command: true)",
+        "type_text({recipient})",
+        "press_key(tab)",
+        "type_text({topic})",
+        "press_key(d, command: true, shift: true)",
+    ]
+    assert template.title == "Send an email to {recipient} about {topic}"
+    assert [(slot.name, slot.in_command) for slot in template.slots] == [("recipient", True), ("topic", True)]
+
+
+def test_the_same_value_in_two_steps_is_the_same_slot() -> None:
+    runs = [
+        run(i, f"rename {old} to {new}", act("click", element=old), act("rename", source=old, target=new))
+        for i, (old, new) in enumerate([("a.txt", "b.txt"), ("c.md", "d.md"), ("e.csv", "f.csv")])
+    ]
+    [template] = find_templates(runs, None)
+    first, second = template.steps
+    assert dict(first.arguments)["element"] == dict(second.arguments)["source"]
+    assert len(template.slots) == 2
+
+
+def test_what_varies_and_is_not_in_the_command_is_found_on_the_way() -> None:
+    runs = [
+        run(i, "cancel my flight", act("find_booking"), act("cancel", booking=f"AB{i}C{i}")) for i in range(3)
+    ]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps) == ["find_booking()", "cancel({booking})"]
+    assert [slot.in_command for slot in template.slots] == [False]
+
+
+def test_an_id_is_never_part_of_a_step() -> None:
+    runs = [run(i, "cancel my flight", act("cancel", booking_id="SI5UKW")) for i in range(3)]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps) == ["cancel({booking_id})"]
+
+
+def test_a_value_can_be_woven_from_several_parts_of_the_command() -> None:
+    said = [("lunch with Ana", "Monday"), ("the review", "Tuesday"), ("a haircut", "Friday")]
+    runs = [
+        run(i, f'add "{what}" to my calendar on {day}', act("add_event", text=f"{what} @ {day}"))
+        for i, (what, day) in enumerate(said)
+    ]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps) == ["add_event({text} @ {text_2})"]
+
+
+def test_a_step_of_few_runs_is_left_out_and_one_of_most_tells_its_share() -> None:
+    runs = mails(5)
+    extra = act("click", element="Bold")
+    runs[0] = runs[0]._replace(actions=(*runs[0].actions[:4], extra, *runs[0].actions[4:]))
+    for i in (1, 2):
+        runs[i] = runs[i]._replace(actions=runs[i].actions[:5])  # without sending
+    [template] = find_templates(runs, None)
+    assert "click(Bold)" not in shown(template.steps)
+    assert [step.share for step in template.steps] == [1.0, 1.0, 1.0, 1.0, 1.0, 0.6]
+
+
+def test_a_step_that_is_repeated_as_often_as_needed_stands_once() -> None:
+    runs = [
+        run(
+            i, "check my bookings please", act("login"),
+            *(act("open_booking", booking=f"X{i}{n}Z") for n in range(i + 1)), act("logout"),
+        )
+        for i in range(4)
+    ]  # fmt: skip
+    [template] = find_templates(runs, None)
+    assert shown(template.steps) == ["login()", "open_booking({booking})", "logout()"]
+    assert [step.many for step in template.steps] == [False, True, False]
+
+
+def test_two_fields_that_every_run_fills_are_two_steps() -> None:
+    runs = [
+        run(i, f"log in as {who} with {word}", act("type_text", text=who), act("type_text", text=word))
+        for i, (who, word) in enumerate([("ann", "blue"), ("ben", "green"), ("cat", "yellow")])
+    ]
+    [template] = find_templates(runs, None)
+    assert len(template.steps) == 2
+
+
+def test_failures_weak_successes_and_failed_calls_teach_nothing() -> None:
+    good = mails(2)
+    weak = mail(3, "Dave", "the budget", score=79)
+    failed = mail(4, "Eve", "the budget", outcome="failed", score=20)
+    assert find_templates([*good, weak, failed], None) == []
+    slip = act("click", element="Trash")._replace(ok=False)
+    third = mail(5, "Dave", "the budget")
+    third = third._replace(actions=(slip, *third.actions))
+    [template] = find_templates([*good, third], None)
+    assert "click(Trash)" not in shown(template.steps)
+
+
+def test_runs_that_have_nothing_in_common_but_their_command_make_no_template() -> None:
+    runs = [run(i, "tidy up my desk", act(f"do_{i}", what=str(i)), act(f"then_{i}")) for i in range(5)]
+    assert find_templates(runs, None) == []
+
+
+def test_looking_alone_is_no_way_to_do_something() -> None:
+    runs = [run(i, "what is on my screen", act("take_screenshot")) for i in range(4)]
+    assert find_templates(runs, None) == []
+
+
+def test_kinds_of_commands_and_applications_are_kept_apart() -> None:
+    runs = [*mails(4), *visits(4)]
+    random.Random(1).shuffle(runs)
+    assert {template.app for template in find_templates(runs, load_static())} == {"Mail", "Chrome"}
+
+
+def test_paraphrases_that_do_the_same_are_one_template_with_a_trigger_for_each() -> None:
+    asked = ["send {p} an email about {t}", "email {p} about {t}", "write an email to {p} about {t}",
+             "compose an email to {p} regarding {t}"]  # fmt: skip
+    people = [("Anna", "the budget"), ("Bob", "Q3 planning"), ("Dave", "the office")]
+    commands = [(form.format(p=p, t=t), p, t) for form in asked for p, t in people]
+    runs = [mail(i, p, t, command=said) for i, (said, p, t) in enumerate(commands)]
+    [template] = find_templates([*runs, *visits(3)], load_static())[:1]
+    assert template.runs == 12
+    assert all(fires(template.trigger, said) for said, _, _ in commands)
+    assert not fires(template.trigger, "go to github.com in the browser")
+    assert "anna" not in template.trigger.lower()
+
+
+def test_the_same_episodes_give_the_same_templates() -> None:
+    runs = [*mails(8), *visits(6)]
+    assert find_templates(runs, FakeEmbedder()) == find_templates(list(runs), FakeEmbedder())
+
+
+def test_what_is_learned_has_the_lowest_trust_of_its_runs() -> None:
+    runs = mails(3)
+    runs[1] = runs[1]._replace(source="import")
+    [template] = find_templates(runs, None)
+    assert template.source == "import"
+
+
+def test_a_note_can_be_called_so_on_every_system() -> None:
+    assert note_name("Open {url}: a/b \\ <c>|?*") == "Open url a b c"
+    assert note_name("CON") == "Template CON"
+    assert note_name("…") == "Template"

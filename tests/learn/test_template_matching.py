@@ -1,0 +1,103 @@
+"""A command finds its template, other commands find none; its slots are filled; use counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from hindbrain.learn.templates.finding import find_templates
+from hindbrain.learn.templates.matching import filled, match_templates
+from hindbrain.learn.templates.promoting import proposals
+from hindbrain.learn.templates.template import Step, Template
+from hindbrain.learn.templates.using import coverage, with_use
+from hindbrain.models.static import load_static
+from template_runs import act, mail, mails, run, shown, visits
+
+EMBEDDER = load_static()
+TEMPLATES = find_templates([*mails(8), *visits(6)], EMBEDDER)
+MAIL = next(template for template in TEMPLATES if template.app == "Mail")
+
+
+@pytest.mark.parametrize(
+    ("command", "app"),
+    [
+        ("send an email to Zoe Ng about the party", "Mail"),
+        ("please send an email to zoe@example.com about lunch", "Mail"),
+        ("go to example.com in the browser", "Chrome"),
+    ],
+)
+def test_a_command_finds_its_template(command: str, app: str) -> None:
+    (template, score), *_ = match_templates(command, TEMPLATES, EMBEDDER)
+    assert template.app == app
+    assert 0.6 <= score <= 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "what is the weather", "delete all my emails", "read my latest email", "write a poem about rain",
+     "fix the failing test in parser.py", "book a flight to Paris"],
+)  # fmt: skip
+def test_other_commands_find_none(command: str) -> None:
+    assert match_templates(command, TEMPLATES, EMBEDDER) == []
+
+
+def test_the_application_decides_between_two_that_fit_alike() -> None:
+    other = MAIL._replace(name="Other", app="Outlook")
+    command = "send an email to Zoe about lunch"
+    best = match_templates(command, [MAIL, other], EMBEDDER, app="outlook")[0][0]
+    assert best.app == "Outlook"
+
+
+def test_the_more_successful_one_comes_first() -> None:
+    worse = MAIL._replace(name="A", successes=2)
+    command = "send an email to Zoe about lunch"
+    assert match_templates(command, [worse, MAIL], EMBEDDER)[0][0] == MAIL
+
+
+def test_slots_are_filled_from_the_command_and_the_others_stay() -> None:
+    steps = filled(MAIL, "send an email to Zoe Ng about the summer party")
+    assert shown(steps)[2] == "type_text(Zoe Ng)"
+    assert shown(steps)[4] == "type_text(the summer party)"
+    assert shown(filled(MAIL, "email somebody"))[2] == "type_text({recipient})"
+
+
+def test_a_person_with_a_template_and_no_commands_is_found_by_title_and_trigger() -> None:
+    own = Template("Water", "Water the plants", "water.*plants", (Step("open_valve"),))
+    assert match_templates("please water the plants", [own], None)[0][0] == own
+
+
+def test_runs_that_followed_count_and_others_do_not() -> None:
+    failed = mail(70, "Zoe", "lunch", outcome="failed", score=10)
+    other_way = run(71, "send an email to Zoe about lunch", act("run_shell_command", command="mail zoe"))
+    cancelled = mail(72, "Zoe", "lunch", outcome="cancelled")
+    used = with_use(MAIL, [*mails(8), failed, other_way, cancelled, *visits(3)])
+    assert (used.runs, used.successes, used.avg_iterations) == (9, 8, 4.0)
+
+
+def test_a_run_that_had_it_in_its_prompt_counts_whatever_it_did() -> None:
+    template = MAIL._replace(path="Learning/Templates/Mail.md")
+    ignored = run(71, "mail Zoe", act("give_up"), outcome="failed", injected=(template.path,))
+    assert with_use(template, [*mails(8), ignored]).successes == 8
+    assert with_use(template, [*mails(8), ignored]).runs == 9
+
+
+def test_coverage_counts_steps_in_their_order_with_their_values() -> None:
+    actions = list(mails(1)[0].actions)
+    assert coverage(MAIL, actions) == 1.0
+    assert coverage(MAIL, [act("press_key", key="x"), *actions]) == 1.0
+    assert coverage(MAIL, actions[::-1]) < 0.8
+    assert coverage(MAIL, [act("open_application", name="Safari"), *actions[1:]]) < 1.0
+
+
+def test_nine_of_ten_runs_propose_a_skill_and_less_does_not() -> None:
+    proven = MAIL._replace(path="T/Mail.md", runs=10, successes=9)
+    [proposal] = proposals([proven])
+    assert (proposal.kind, proposal.template, proposal.success, proposal.runs) == (
+        "skill",
+        "T/Mail.md",
+        0.9,
+        10,
+    )
+    assert proposals([proven._replace(runs=9, successes=9)]) == []
+    assert proposals([proven._replace(successes=8)]) == []
+    assert proposals([proven._replace(path="")]) == []
+    assert proposals([proven._replace(path="T/Renamed.md")])[0].id == proposal.id
