@@ -110,9 +110,17 @@ def _renamed(run: Sequence[Event], number: int, at: float) -> Iterator[Event]:
         if isinstance(event, RunCreated):
             event = event._replace(command=named(event.command), session=f"made-{number}")
         elif isinstance(event, ToolExecuted):
-            arguments = json.loads(named(json.dumps(event.arguments, ensure_ascii=False)))
-            event = event._replace(arguments=arguments)
+            event = event._replace(arguments=_with_texts(event.arguments, named))
         yield event
+
+
+def _with_texts(value: Any, named: Callable[[str], str]) -> Any:
+    """What JSON holds, with each text in it changed."""
+    if isinstance(value, Mapping):
+        return {key: _with_texts(one, named) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(one, named) for one in value]
+    return named(value) if isinstance(value, str) else value
 
 
 def write_journal(path: Path, runs: Sequence[Sequence[Event]], events: int) -> None:

@@ -138,13 +138,12 @@ class App:
         """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
         from hindbrain.context.flush.notes import take_from_session_notes
         from hindbrain.context.purging import purge_conversations
-        from hindbrain.learn.runs.purging import purge_runs
         from hindbrain.memory.forgetting.purge import purge
 
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
             purged = purge_conversations(self.state, traces.retold_in)
-            purged += purge_runs(self.root, self.state, self.writer, traces.retold_in)
+            purged += self.learning.purge(traces.retold_in, traces.in_text)
             return purged + take_from_session_notes(self.memory, traces.in_text)
 
         return purge(self.memory, self.writer, memory_id, beside)
@@ -368,6 +367,7 @@ class App:
             # Commands are compared at each prompt: not worth a request to a service.
             embedder=lambda: None if self._is_remote else self.embedder,
             chat=lambda: self.chat,
+            lesson_notes=self._lesson_notes,
             daily_tokens=self.config.number("learn.daily_tokens"),
         )
         return Learning(around)
@@ -425,6 +425,14 @@ class App:
             for name in dict.fromkeys((filename, title, *aliases.split("\n")))
             if name
         ]
+
+    def _lesson_notes(self) -> list[str]:
+        from hindbrain.base.errors import IndexFault
+
+        try:
+            return [path for (path,) in self.store.select("SELECT path FROM note WHERE type = 'lesson'")]
+        except IndexFault:
+            return []
 
     def _index_standing(self) -> IndexStanding:
         from hindbrain.base.errors import IndexFault

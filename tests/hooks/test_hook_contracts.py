@@ -271,6 +271,26 @@ def test_a_guarded_call_is_asked_about_or_refused(host: Host, event: Event, surr
     )
 
 
+def test_a_lesson_with_a_guard_has_a_person_asked(synced: Any) -> None:
+    from hindbrain.app import build_app
+    from hindbrain.base.config import load_config
+
+    note = synced.root / "No force.md"
+    note.write_text('---\ntype: lesson\nguard: "Bash: git push .*--force"\n---\n# Never force a push\n')
+    app = build_app(load_config(), synced.root, warm=False)
+    app.sync()
+    app.learning.learn()
+    app.close()
+    host, event = _named("claude-code", "pre-tool-use")
+
+    def asked(command: str) -> str:
+        call = {"tool_name": "Bash", "tool_input": {"command": command}}
+        return _exchange(host, event, _sent(session_id="s", cwd=str(synced.root), **call))[0].ask
+
+    assert "Never force a push" in asked("git push --force")
+    assert asked("git push") == ""
+
+
 def test_settings_that_were_broken_do_not_switch_the_guard_off(surroundings: Path, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[vault\n")
     host, event = _named("claude-code", "pre-tool-use")

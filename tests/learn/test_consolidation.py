@@ -304,6 +304,45 @@ def test_an_acknowledged_memory_survives_the_way_back(app: App, make_app: MakeAp
     assert texts(again) == ["Ada lives in Lund"]
 
 
+def test_what_learning_noted_of_its_notes_is_taken_back_with_them(app: App) -> None:
+    app.writer.append_state_line("recorded.jsonl", '{"run":"r-a"}')
+
+    def learn(desk: Desk) -> str:
+        app.writer.append_state_line("recorded.jsonl", '{"run":"r-b"}')
+        app.writer.append_state_line("lessons.jsonl", '{"id":"l-a"}')
+        return losing("Mine.md", b"- keep me\n")(desk)
+
+    (app.root / "Mine.md").write_bytes(b"- keep me\n- and me\n")
+    assert consolidator(app, Parts(learn=learn)).consolidate().proof.rolled_back
+    assert (app.root / ".hindbrain/recorded.jsonl").read_text() == '{"run":"r-a"}\n'
+    assert (app.root / ".hindbrain/lessons.jsonl").read_text() == ""
+
+
+def test_the_way_back_refuses_no_proposal(app: App) -> None:
+    write_day(app.root, 10, f"{CADDY} [source:: web]")
+    (app.root / "Mine.md").write_bytes(b"- keep me\n- and me\n")
+    parts = Parts(summarise=losing("Mine.md", b"- keep me\n"))
+    assert consolidator(app, parts).consolidate().proof.rolled_back
+    assert app.memory.settle(idle=True).refused == 0
+    assert len(app.memory.inbox.pending()) == 1
+
+
+def test_a_lesson_of_ours_may_get_other_figures_but_not_one_that_a_person_reworded(app: App) -> None:
+    def rewritten(desk: Desk) -> str:
+        desk.edit("L.md", lambda _: b"- Save first [failures:: 4] ^l-00000001\n")
+        return ""
+
+    desk = desk_of(app)
+    desk.own.note("L.md", ["^l-00000001 Save first"])
+    for line, holds in (
+        (b"- Save first [failures:: 3] ^l-00000001\n", True),
+        (b"- Mine now ^l-00000001\n", False),
+    ):
+        (app.root / "L.md").write_bytes(line)
+        done = consolidator(app, Parts(learn=rewritten), desk).consolidate()
+        assert done.proof.holds is holds
+
+
 def test_what_a_person_writes_meanwhile_is_neither_blamed_nor_undone(app: App) -> None:
     mine, other = app.root / "Mine.md", app.root / "Other.md"
     mine.write_bytes(b"- keep me\n\n# Rest\n\n- far away\n")

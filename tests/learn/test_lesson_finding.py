@@ -53,6 +53,23 @@ def test_what_both_did_is_no_lesson() -> None:
     assert (lesson.avoid, lesson.prefer) == ("", "")
 
 
+def test_a_tool_that_good_runs_need_is_not_forbidden_as_such() -> None:
+    def shell(number: int, outcome: str, *lines: str) -> Episode:
+        return run(number, f"commit my work, part {number}", outcome, *(act("shell", line) for line in lines))
+
+    failed = [shell(n, "failed", f"cd ~/p{n}", f"git commit -m {n}") for n in range(8)]
+    good = [shell(n, "success", f"cd ~/p{n}", "git add -A", f"git commit -m {n}") for n in (8, 9, 10)]
+    lesson = only([*failed, *good])
+    assert (lesson.avoid, lesson.prefer) == ("", "shell(git add -A)")
+
+
+def test_clicks_on_this_and_that_are_not_forbidden_where_good_runs_click_too() -> None:
+    failed = [run(n, f"tidy up, part {n}", "failed", act("click", f"place number {n}")) for n in range(4)]
+    good = [run(n, f"tidy up, part {n}", "success", act("click", "the bin")) for n in (4, 5, 6)]
+    lesson = only([*failed, *good])
+    assert (lesson.avoid, lesson.prefer) == ("", "click(the bin)")
+
+
 def test_a_missing_step_is_told_with_what_it_belongs_before() -> None:
     push, pull = act("run", "git push"), act("run", "git pull")
     failed = [run(n, "publish my branch", "failed", act("run", "git commit"), push) for n in (0, 2, 4)]

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from template_runs import act, book_of, desk_of, mail, mails, run, shown, visits
 
 from hindbrain.app import App
 from hindbrain.learn.pages.drafts import DraftNotes
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.templates.book import TemplateBook, TemplatesWritten
 from hindbrain.learn.templates.finding import find_templates
-from template_runs import act, book_of, desk_of, mail, mails, run, shown, visits
+from hindbrain.memory.notes.notebook import Change
+from hindbrain.vault.write import Written
 from workbench import Vault
 
 
@@ -40,12 +42,14 @@ def everything(app: App) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(app.root.rglob("*")) if path.is_file()}
 
 
+def nowhere(name: str, line: str) -> None:
+    del name, line
+
+
 def saving(count: int, first: int = 1) -> list[Episode]:
     """Mails whose senders save a draft, too."""
-    return [
-        episode._replace(actions=(*episode.actions[:5], act("press_key", key="s", command="true"), *episode.actions[5:]))
-        for episode in mails(count, first)
-    ]  # fmt: skip
+    save = act("press_key", key="s", command="true")
+    return [e._replace(actions=(*e.actions[:5], save, *e.actions[5:])) for e in mails(count, first)]
 
 
 def test_a_template_gets_a_note_named_after_its_title(app: App) -> None:
@@ -127,11 +131,12 @@ def test_a_trigger_that_a_person_wrote_stays(app: App) -> None:
 
 def test_what_a_person_wrote_around_the_steps_survives_a_new_version(app: App) -> None:
     learn(app, mails(3))
+    edit(note(app), "2. press_key(n, command: true)\n", "2. press_key(n, command: true)\n   a new window\n")
     edit(note(app), "## Slots", "My own remark.\n\n## Slots\n\n- ask me first")
     edit(note(app), "## When\n", "## When\n\n- only on weekdays\n")
     learn(app, [*mails(3), *saving(9, 10)])
     text = note(app).read_text()
-    for line in ("My own remark.", "- ask me first", "- only on weekdays"):
+    for line in ("a new window", "My own remark.", "- ask me first", "- only on weekdays"):
         assert line in text
 
 
@@ -162,7 +167,8 @@ def test_a_crash_between_the_record_and_the_note_loses_no_template(app: App) -> 
         pass
 
     class Dying(DraftNotes):
-        def edit(self, path: str, change: object) -> None:  # type: ignore[override]
+        def edit(self, path: str, change: Change) -> Written | None:
+            del path, change
             raise Died
 
     dying = TemplateBook(
@@ -178,8 +184,8 @@ def test_a_dry_run_writes_nothing_and_shows_the_notes(app: App) -> None:
     before = everything(app)
     drafts = DraftNotes(app.memory.notebook.find)
     desk = desk_of(app, drafts)
-    desk.own._append = lambda name, line: None
-    book = TemplateBook(desk, lambda name, line: None, app.memory.policy)
+    desk.own._append = nowhere
+    book = TemplateBook(desk, nowhere, app.memory.policy)
     book.bring_up_to(find_templates([*mails(9), *visits(3)], None))
     assert everything(app) == before
     assert "Go to url in the browser.md" in drafts.diff()
@@ -187,7 +193,8 @@ def test_a_dry_run_writes_nothing_and_shows_the_notes(app: App) -> None:
 
 def test_secrets_do_not_enter_a_note(app: App) -> None:
     key = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3hJ5"
-    runs = [run(i, "push the code", act("run_shell_command", command=f"git push https://{key}@github.com/a/b")) for i in range(3)]  # fmt: skip
+    push = act("run_shell_command", command=f"git push https://{key}@github.com/a/b")
+    runs = [run(i, "push the code", push) for i in range(3)]
     learn(app, runs)
     text = note(app, "Push").read_text()
     assert key not in text

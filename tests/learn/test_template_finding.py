@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+from template_runs import act, mail, mails, run, shown, visits
+
+from hindbrain.learn.runs.episode import Rejection
 from hindbrain.learn.templates.finding import find_templates, note_name
+from hindbrain.learn.templates.matching import filled
 from hindbrain.learn.templates.trigger import fires
 from hindbrain.models.fake import FakeEmbedder
 from hindbrain.models.static import load_static
-from template_runs import act, mail, mails, run, shown, visits
 
 
 def test_three_successes_alike_make_a_template_and_two_do_not() -> None:
@@ -107,9 +110,8 @@ def test_failures_weak_successes_and_failed_calls_teach_nothing() -> None:
     failed = mail(4, "Eve", "the budget", outcome="failed", score=20)
     assert find_templates([*good, weak, failed], None) == []
     slip = act("click", element="Trash")._replace(ok=False)
-    third = mail(5, "Dave", "the budget")
-    third = third._replace(actions=(slip, *third.actions))
-    [template] = find_templates([*good, third], None)
+    slipped = [e._replace(actions=(slip, *e.actions)) for e in (*good, mail(5, "Dave", "the budget"))]
+    [template] = find_templates(slipped, None)
     assert "click(Trash)" not in shown(template.steps)
 
 
@@ -123,10 +125,65 @@ def test_looking_alone_is_no_way_to_do_something() -> None:
     assert find_templates(runs, None) == []
 
 
+def test_of_a_run_that_began_anew_only_what_was_not_rejected_is_copied() -> None:
+    runs = []
+    for episode in mails(3):
+        missed = (episode.actions[0], act("click", element="Trash"))
+        again = episode._replace(actions=(*missed, *episode.actions), rejections=(Rejection("lost", 20, 2),))
+        runs.append(again)
+    [template] = find_templates(runs, None)
+    assert "click(Trash)" not in shown(template.steps)
+    assert shown(template.steps).count("open_application(Mail)") == 1
+
+
+def test_of_two_ways_the_one_that_goes_well_more_often_is_kept() -> None:
+    """Most who succeeded clicked; but most who clicked failed."""
+    clicked = [e._replace(actions=(*e.actions[:5], act("click", element="Send"))) for e in mails(6, 10)]
+    failed = [e._replace(outcome="failed", score=10) for e in clicked]
+    keyed = mails(4, 30)
+    [template] = find_templates([*clicked, *failed, *failed, *keyed], None)
+    assert shown(template.steps)[-1] == "press_key(d, command: true, shift: true)"
+
+
+def test_a_step_that_needs_a_choice_nobody_can_make_is_left_out() -> None:
+    """Which button it was is neither said nor usual."""
+    runs = [
+        run(i, "start the weekly report", act("open_application", name="Word"),
+            act("click", element=("A", "A", "B", "B", "C", "C")[i]), act("press_key", key="s"))
+        for i in range(6)
+    ]  # fmt: skip
+    [template] = find_templates(runs, None)
+    assert shown(template.steps)[0] == "open_application(Word)"
+    assert not any("{" in step for step in shown(template.steps))
+
+
+def test_looks_at_the_screen_are_kept_at_the_end_only() -> None:
+    look = act("take_screenshot")
+    runs = [e._replace(actions=tuple(a for action in e.actions for a in (action, look))) for e in mails(3)]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps).count("take_screenshot()") == 1
+    assert shown(template.steps)[-1] == "take_screenshot()"
+
+
+def test_an_address_is_a_slot_of_its_own_kind() -> None:
+    runs = [mail(i, f"{who}@example.org", "lunch today") for i, who in enumerate(("ann", "bob", "eve"))]
+    [template] = find_templates(runs, None)
+    assert template.slots[0].kind == "email"
+    assert (
+        shown(filled(template, "send an email to zoe@other.net about lunch"))[2] == "type_text(zoe@other.net)"
+    )
+
+
 def test_kinds_of_commands_and_applications_are_kept_apart() -> None:
     runs = [*mails(4), *visits(4)]
     random.Random(1).shuffle(runs)
     assert {template.app for template in find_templates(runs, load_static())} == {"Mail", "Chrome"}
+
+
+def test_commands_of_two_kinds_are_two_templates_even_where_the_same_is_done() -> None:
+    press = act("press_button")
+    runs = [run(i, ("feed the cat", "water all plants")[i % 2], press) for i in range(8)]
+    assert len(find_templates(runs, None)) == 2
 
 
 def test_paraphrases_that_do_the_same_are_one_template_with_a_trigger_for_each() -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from template_runs import act, mail, mails, run, shown, visits
 
+from hindbrain.learn.runs.episode import Rejection
 from hindbrain.learn.templates.finding import find_templates
 from hindbrain.learn.templates.matching import filled, match_templates
 from hindbrain.learn.templates.promoting import proposals
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.using import coverage, with_use
 from hindbrain.models.static import load_static
-from template_runs import act, mail, mails, run, shown, visits
 
 EMBEDDER = load_static()
 TEMPLATES = find_templates([*mails(8), *visits(6)], EMBEDDER)
@@ -48,9 +49,58 @@ def test_the_application_decides_between_two_that_fit_alike() -> None:
 
 
 def test_the_more_successful_one_comes_first() -> None:
-    worse = MAIL._replace(name="A", successes=2)
+    worse = MAIL._replace(name="A", recent=0.6)
     command = "send an email to Zoe about lunch"
     assert match_templates(command, [worse, MAIL], EMBEDDER)[0][0] == MAIL
+
+
+def test_one_that_fails_now_is_not_offered_whatever_it_was_once() -> None:
+    failing = MAIL._replace(runs=100, successes=95, recent=0.3)
+    assert match_templates("send an email to Zoe about lunch", [failing], EMBEDDER) == []
+
+
+def test_what_fills_a_slot_makes_no_two_commands_alike() -> None:
+    said = [("piano lesson", "May 3"), ("yoga class", "June 8"), ("board meeting", "July 9")]
+    runs = [
+        run(i, f"schedule {what} for {day}", act("new_event"), act("type_text", text=f"{what} {day}"))
+        for i, (what, day) in enumerate(said)
+    ]
+    templates = find_templates(runs, EMBEDDER)
+    assert match_templates("schedule dentist for March 4", templates, EMBEDDER)
+    assert match_templates("cancel the piano lesson", templates, EMBEDDER) == []
+
+
+def test_a_command_that_lacks_what_a_slot_needs_or_brings_more_does_not_fit() -> None:
+    songs = [
+        run(i, f"put on {song}", act("open_player"), act("type_text", text=song))
+        for i, song in enumerate(("Heroes", "Hallelujah", "Paper Planes"))
+    ]
+    templates = find_templates(songs, EMBEDDER)
+    assert match_templates("put on Clair de Lune", templates, EMBEDDER)
+    assert match_templates("put ~/code/site on staging", templates, EMBEDDER) == []
+    assert match_templates("go to the shop in the browser", TEMPLATES, EMBEDDER) == []
+
+
+def test_a_path_is_filled_in_whole() -> None:
+    runs = [
+        run(i, f"deploy {path} to staging", act("run_shell_command", command=f"cd {path}"), act("make"))
+        for i, path in enumerate(("~/code/site", "~/code/app", "~/work/billing"))
+    ]
+    [template] = find_templates(runs, None)
+    assert (
+        shown(filled(template, "deploy ~/code/notes-app to staging"))[0]
+        == "run_shell_command(cd ~/code/notes-app)"
+    )
+
+
+def test_an_attempt_that_was_rejected_is_a_failure_of_what_it_followed() -> None:
+    tried = mail(80, "Zoe", "lunch")
+    tried = tried._replace(
+        actions=(*tried.actions, act("click", element="Send")),
+        rejections=(Rejection("still a draft", 40, 6),),
+    )
+    assert with_use(MAIL, [tried]).successes == 0
+    assert with_use(MAIL, [tried]).runs == 1
 
 
 def test_slots_are_filled_from_the_command_and_the_others_stay() -> None:

@@ -1,4 +1,4 @@
-"""Skills wait in the inbox beside memories: only a person's tick makes one, and of nothing else than was shown."""
+"""Skills wait in the inbox beside memories: only a person's tick makes one, and only of what was shown."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def test_a_line_says_what_is_proposed_and_reads_back() -> None:
     [proposal] = proposals([TEMPLATE])
     line = read_line(render(proposal))
     assert render(proposal).startswith(
-        "- [ ] skill: Send email [template:: [[Agent/Learning/Templates/Send email]]] [success:: 0.93] [runs:: 14] ^p-"
+        "- [ ] skill: Send email [template:: [[Agent/Learning/Templates/Send email]]] "
+        "[success:: 0.93] [runs:: 14] ^p-"
     )
     assert line is not None
     read = line.proposal
@@ -230,7 +231,8 @@ def test_memories_and_skills_are_settled_side_by_side(place: Place) -> None:
 
 def test_a_task_of_a_persons_own_that_begins_so_is_left_alone(place: Place) -> None:
     place.propose()
-    own = "- [x] skill: learn to juggle\n- [x] skill: mine [template:: [[Agent/Learning/Templates/Send email]]]\n"
+    link = "[template:: [[Agent/Learning/Templates/Send email]]]"
+    own = f"- [x] skill: learn to juggle\n- [x] skill: mine {link}\n"
     place.note.write_text(place.note.read_text() + "\n" + own)
     assert place.inbox.settle().accepted == ()
     assert own in place.note.read_text()
@@ -244,7 +246,7 @@ def test_no_memory_tool_ticks_a_skill_or_writes_one(place: Place) -> None:
     for path in ("Agent/Inbox.md", "Agent/Skills/Send email.md", "Agent/Skills/x/SKILL.md"):
         with pytest.raises(Refused):
             call(place.app.memory, tool_named("vault_write"), {"path": path, "content": ticked})
-    call(place.app.memory, tool_named("remember"), {"text": "[x] skill: Send email"})
+    call(place.app.memory, tool_named("remember"), {"fact": "[x] skill: Send email"})
     place.inbox.settle()
     assert place.skills() == []
     assert [proposal.kind for proposal in place.inbox.pending()].count("skill") == 1

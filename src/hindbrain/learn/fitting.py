@@ -7,7 +7,7 @@ A note that can't be read costs what it says, and a problem names it. Writes not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
 
 _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
-_ALIKE = 0.6  # likeness from which on what one run told is worth telling
-_MOST_ISSUES, _MOST_RUNS = 2, 2  # beside lessons; one run's story is weaker than a lesson
+# Likeness from which on what a single run told is worth telling: where nothing better is known, sooner.
+_ALIKE, _ALIKE_ALONE = 0.6, 0.45
+_MOST_ISSUES, _MOST_RUNS = 3, 2  # one run's story is weaker than a lesson
 _MOST_ENTRIES = 400  # of a note, the newest
 
 
@@ -61,15 +62,14 @@ class Fitting:
         index = self._index()
         app = apps[0] if len(apps) == 1 else ""
         lessons = self._lessons(index, command, app)
-        covered = [command for noted, _ in lessons for command in noted.lesson.commands]
-        return Matches(
-            tuple(_lesson(noted, score) for noted, score in lessons)
-            + tuple(self._told(index.issues, command, _MOST_ISSUES, covered) if len(lessons) < 2 else ()),
-            tuple(self._templates(index, command, app)),
-            tuple(self._skills(index.known.skills, command)),
-            tuple(self._told(index.runs, command, _MOST_RUNS, ())),
-            index.known.problems,
-        )
+        templates = tuple(self._templates(index, command, app))
+        skills = tuple(self._skills(index.known.skills, command))
+        least = _ALIKE if templates or skills else _ALIKE_ALONE
+        room = max(0, _MOST_ISSUES - len(lessons))
+        issues = self._told(index.issues, command, least, room)
+        runs = self._told(index.runs, command, least, _MOST_RUNS)
+        found = (*(_lesson(noted, score) for noted, score in lessons), *issues)
+        return Matches(found, templates, skills, tuple(runs), index.known.problems)
 
     def _index(self) -> _Index:
         """What the notes say, read again when one of them has another stamp."""
@@ -133,14 +133,14 @@ class Fitting:
                 skill.updated,
             )  # fmt: skip
 
-    def _told(self, entries: _Entries, command: str, most: int, covered: Iterable[str]) -> Iterator[Match]:
-        known = set(covered)
-        for told, score in entries.nearest(command, self._embedder()):
-            if most and known.isdisjoint(told.commands):
-                most -= 1
+    def _told(self, entries: _Entries, command: str, least: float, most: int) -> Iterator[Match]:
+        said: set[str] = set()
+        for told, score in entries.nearest(command, self._embedder(), least):
+            if len(said) < most and told.gist not in said:
+                said.add(told.gist)
                 yield Match(
                     told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,
-                    told.last_line, score, "tool" if told.id else "user", told.date, f"command {score:.2f}",
+                    told.last_line, score, told.source, told.date, f"command {score:.2f}",
                 )  # fmt: skip
 
 
@@ -167,7 +167,7 @@ class _Entries:
 
         return vectors_of([told.commands[0] for told in self._entries], self._embedder)
 
-    def nearest(self, command: str, embedder: Embedder | None) -> Iterator[tuple[Told, float]]:
+    def nearest(self, command: str, embedder: Embedder | None, least: float) -> Iterator[tuple[Told, float]]:
         """Those that are alike enough, the best first; among equals the newest."""
         if not self._entries:
             return
@@ -175,7 +175,7 @@ class _Entries:
 
         near = self._vectors @ vectors_of([command], embedder)[0]
         for at in sorted(range(len(near)), key=lambda at: (-round(float(near[at]), 3), -at)):
-            if near[at] < _ALIKE:
+            if near[at] < least:
                 return
             yield self._entries[at], round(min(1.0, float(near[at])), 4)
 

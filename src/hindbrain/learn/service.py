@@ -7,7 +7,7 @@ how a template is aligned) is the part's business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.consolidation.consolidator import Consolidated
     from hindbrain.learn.fitting import Fitting, Known
     from hindbrain.learn.lessons.book import LessonBook
+    from hindbrain.learn.lessons.guards import Heeded
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.runs.episode import Episode
@@ -51,6 +52,7 @@ class Around(NamedTuple):
     writer: Callable[[], VaultWriter]
     embedder: Callable[[], Embedder | None]  # None: commands are compared by their words
     chat: Callable[[], ChatModel | None]
+    lesson_notes: Callable[[], list[str]]  # paths of notes that say `type: lesson`; [] without an index
     daily_tokens: int = 0  # that background work may spend on the chat model
 
 
@@ -157,7 +159,7 @@ class Learning:
         recorded, lessons = self._record(desk, episodes)
         templates, proposals = self._find_templates(desk, episodes)
         if not dry:
-            self._bring_feedback(episodes)
+            problems += [*filter(None, [self._bring_feedback(episodes)]), *self._bring_guards()]
         problems += [*recorded.problems, *templates.problems]
         return Learned(recorded, lessons, templates, proposals, "", tuple(problems))
 
@@ -203,11 +205,44 @@ class Learning:
             named=lambda shown: items_of(shown, around.memory().book.items()),
         ).problems  # fmt: skip
 
-    def _bring_feedback(self, episodes: Sequence[Episode]) -> None:
+    def _bring_feedback(self, episodes: Sequence[Episode]) -> str:
         from hindbrain.learn.feedback.feedback import Feedback
 
         around = self._around
-        Feedback(around.memory(), around.state, around.clock, around.writer).bring_up_to_date(episodes)
+        feedback = Feedback(around.memory(), around.state, around.clock, around.writer)
+        return feedback.bring_up_to_date(episodes).problem
+
+    def _bring_guards(self) -> list[str]:
+        """Put the guards of lessons and notes where hooks find them; returns what can't be checked."""
+        from hindbrain.learn.lessons.guards import guards_of, write_guards
+
+        lessons = [lesson for lesson in self.lessons() if lesson.state != "retired"]
+        guards, unusable = guards_of(lessons, self._guarding_notes())
+        try:
+            write_guards(self._around.state, guards)
+        except OSError as error:
+            return [f"guards can't be written ({error.strerror or error}); those before stay in force"]
+        return [f"the guard {one.text!r} of {one.id!r} is not checked: {one.problem}" for one in unusable]
+
+    def _guarding_notes(self) -> Iterator[tuple[str, str, str]]:
+        """Path, title and guard of notes that their owner made a lesson."""
+        from hindbrain.vault.origin import source_of_note
+        from hindbrain.vault.parse import parse_note
+
+        for path in self._around.lesson_notes():
+            page = self._desk.find(path)
+            note = parse_note(page.text, stem=path.rpartition("/")[2].removesuffix(".md")) if page else None
+            if note is None or source_of_note(path, note.frontmatter) != "user":
+                continue
+            guard = note.frontmatter.get("guard")
+            for text in [guard] if isinstance(guard, str) else guard or ():
+                yield path, note.title, text
+
+    def heeded(self) -> Mapping[str, Heeded]:
+        """How often each guard asked a person, and how often the agent did it all the same."""
+        from hindbrain.learn.lessons.guards import heeded
+
+        return heeded(self._around.state, self.runs.episodes(last=MOST_EPISODES))
 
     def _learn_on(self, desk: Desk) -> str:
         learned = self._learn(desk)
@@ -226,6 +261,16 @@ class Learning:
         from hindbrain.learn.skills.writing import SkillKeeper
 
         return SkillKeeper(self._desk).keep(proposal, approved)
+
+    def purge(self, runs: Callable[[str], bool], notes: Callable[[str], bool]) -> int:
+        """Take out of journals and summaries what they hold; returns of how many."""
+        from hindbrain.learn.runs.purging import purge_runs
+        from hindbrain.learn.summaries.summaries import take_from_summaries
+
+        around = self._around
+        return purge_runs(around.root, around.state, around.writer(), runs) + take_from_summaries(
+            self._desk, notes
+        )
 
     # What the verbs are made of
 
@@ -302,6 +347,7 @@ class Learning:
         return BudgetedChat(chat, TokenLedger(around.state, around.clock), around.daily_tokens, purpose)
 
     def _adjustment(self, memory_id: str) -> float:
+        self._adjustments.refresh()
         found = self._adjustments.items.get(memory_id)
         return found.change if found is not None else 0.0
 
@@ -309,9 +355,7 @@ class Learning:
     def _adjustments(self) -> Adjustments:
         from hindbrain.search.adjustments import Adjustments
 
-        adjustments = Adjustments(self._around.state)
-        adjustments.refresh()
-        return adjustments
+        return Adjustments(self._around.state)
 
     def _log(self, desk: Desk) -> Callable[[str, str], None]:
         """Adds a line to one of our files in the vault; of a dry run it does nothing."""

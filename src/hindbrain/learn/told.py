@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from hindbrain.memory.policy.provenance import lowest
+from hindbrain.vault.origin import SOURCES
 from hindbrain.vault.parse import decode_note
 
 _COMMAND = re.compile(
@@ -19,6 +21,7 @@ _ID = re.compile(r"\s\^([A-Za-z]+-[A-Za-z0-9-]+)\s*$")
 _FIELD = re.compile(r"\s*\[\w+::[^\]]*\]|\s\^[A-Za-z]+-[\w-]+\s*$")
 # What an entry says of itself, and nothing of what to do: it is not worth its tokens.
 _BOOKKEEPING = re.compile(r"- \*\*(?:Score|Seen|Duration|Iterations|RunId|Lesson:\*\* review needed)")
+_SOURCE = re.compile(r"\[source:: ?(\w+)\]")
 _HEADING = re.compile(r"#{1,6}\s")
 _TIMED = re.compile(r"#{2,3}\s+(\d{4}-\d\d-\d\d\S*)\s*$")
 _ITEM = re.compile(r"[-*+]\s+\S")
@@ -36,6 +39,13 @@ class Told(NamedTuple):
     last_line: int
     date: str  # YYYY-MM-DD, or ""
     went_well: bool = False
+    source: str = "tool"  # the lowest trust that a line of it names
+
+    @property
+    def gist(self) -> str:
+        """The same for two entries of which one says enough: the reason of a failure, else all of it."""
+        reason = next((line for line in self.text.split("\n") if line.startswith("- **Reason:**")), "")
+        return self.text if not reason or reason.endswith("not known") else reason
 
 
 def told_in(data: bytes, path: str) -> list[Told]:
@@ -74,6 +84,7 @@ def _entry(lines: list[str], start: int, time: str, path: str) -> Told | None:
         f"^{ids[0]}" if ids else "", path, tuple(filter(None, commands)),
         "\n".join(_plain(lines[at]) for at in kept),
         start + kept[0] + 1, start + kept[-1] + 1, time[:10], any(map(_WENT_WELL.match, lines)),
+        _source(lines, "tool"),
     )  # fmt: skip
 
 
@@ -84,7 +95,15 @@ def _item(lines: list[str], start: int, path: str) -> Told | None:
     if not said or said.startswith(("~~", "**")):
         return None
     text = "\n".join(_plain(line) for line in lines)
-    return Told(f"^{given[1]}" if given else "", path, (said,), text, start + 1, start + len(lines), "")
+    return Told(
+        f"^{given[1]}" if given else "", path, (said,), text, start + 1, start + len(lines), "",
+        source=_source(lines, "tool" if given else "user"),
+    )  # fmt: skip
+
+
+def _source(lines: Sequence[str], otherwise: str) -> str:
+    named = [match[1] for line in lines for match in _SOURCE.finditer(line) if match[1] in SOURCES]
+    return lowest([otherwise, *named])
 
 
 def _plain(line: str) -> str:

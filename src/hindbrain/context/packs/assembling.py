@@ -20,6 +20,7 @@ from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_en
 from hindbrain.context.packs.preset import STABLE, Preset
 from hindbrain.context.packs.rendering import render
 from hindbrain.context.packs.worth import worth_of
+from hindbrain.memory.items.archived import is_archived
 from hindbrain.search.query import Filters, SearchQuery
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ _FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
 _ROLES: Mapping[str, tuple[str, ...]] = {"apps": ("apps",)}
 # Nobody's word yet; links; the bookkeeping of runs, which would tell one run five times.
 _HIDDEN_ROLES = ("inbox", "home", "archive", "recent", "status", "summary", "task_log")
-_RUN_LINE = re.compile(r"\^r-[\w-]+\s*$")  # of a day, about a run
+# What is recorded of runs: known by its id, or by the form of its entries. What fits of it is matched.
+_RECORD = re.compile(
+    r"\s*[-*+] (?:\*\*(?:Command|Outcome|Iterations|Key actions|Duration|Score|Reason|Actions|Lesson|Seen"
+    r"|Original|Corrected|Changed|RunId):\*\*|(?:when|why|failed|worked): )|.*\s\^[cilr]-[\w-]+\s*$"
+)
+_WITH_RECORDS = ("daily", "issues", "corrections", "lessons")
 # The slot that shows what fits of a role's notes; elsewhere these notes are not shown then.
-_OWN_SLOT = {
-    "lessons": "lessons", "issues": "lessons", "corrections": "lessons", "templates": "template",
-    "skills": "skills", "apps": "apps",
-}  # fmt: skip
+_OWN_SLOT = {"templates": "template", "skills": "skills", "apps": "apps"}
 
 
 class Sources(NamedTuple):
@@ -275,11 +278,11 @@ class _Assembly:
 
     def _says_something(self, hit: Hit, role: str, slot: str) -> bool:
         """Is it somebody's word, still true, and more than what the layout's own first text says?"""
-        if role in _HIDDEN_ROLES or _is_struck(hit):
+        if role in _HIDDEN_ROLES or _is_struck(hit) or is_archived(self._sources.layout, hit.path):
             return False
         if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots - {slot}:
             return False  # what fits of it stands in its own slot
-        if role == "daily" and all(map(_RUN_LINE.search, filter(_is_said, hit.text.split("\n")))):
+        if role in _WITH_RECORDS and all(map(_RECORD.match, filter(_is_said, hit.text.split("\n")))):
             return False
         template = self._sources.layout.start.get(role, "")
         return not template or any(line.strip() not in template for line in hit.text.split("\n"))

@@ -10,6 +10,8 @@ from hindbrain.edge.daemon.verbs import PIECE_S
 from hindbrain.edge.serving.serving import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hindbrain.app import App
 
 
@@ -43,3 +45,14 @@ class CatchUp:
                 say(f"{str(app.root)!r}: {problem}")
         self._told[app] = frozenset(done.problems)
         return done.more and bool(done.sessions)  # what does not move is tried again later
+
+
+class InTurn:
+    """Several chores, one after the other; there is more while one of them says so."""
+
+    def __init__(self, *chores: Callable[[App], bool]) -> None:
+        self._chores = chores
+
+    def __call__(self, app: App) -> bool:
+        more = [chore(app) for chore in self._chores]  # each gets its turn
+        return any(more)

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 from hindbrain import __version__
 from hindbrain.base.errors import Busy, HindbrainError, Refused, UsageError
 from hindbrain.edge.daemon import protocol
-from hindbrain.edge.daemon.chores import CatchUp, WarmUp
+from hindbrain.edge.daemon.chores import CatchUp, InTurn, WarmUp
 from hindbrain.edge.daemon.client import TAKEN
 from hindbrain.edge.daemon.listening import Listening, is_ours, peer_is_owner
 from hindbrain.edge.daemon.protocol import Request
+from hindbrain.edge.daemon.tidying import Tidying
 from hindbrain.edge.daemon.vaults import Served, Vaults
 from hindbrain.edge.daemon.verbs import PASSAGES, PIECE_S, Result, answer, checked, take_back
 from hindbrain.edge.serving.serving import report_failure, say
@@ -51,7 +52,7 @@ class Daemon:
         self._here = here
         self._idle_s = idle_s
         self._clock = clock
-        self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), CatchUp())
+        self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), InTurn(CatchUp(), Tidying()))
         self._last_use = clock()
         self._active = 0
         self._change = threading.Condition()

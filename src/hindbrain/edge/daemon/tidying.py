@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -34,7 +35,7 @@ class _Child(NamedTuple):
 
 
 class Tidying:
-    """A chore of the daemon: called for each vault at quiet moments, from one thread per vault."""
+    """A chore of the daemon: called for each vault at quiet moments, by one thread per vault."""
 
     def __init__(
         self,
@@ -44,15 +45,21 @@ class Tidying:
     ) -> None:
         self._start = start or _started
         self._ticks = ticks
+        self._turn = threading.Lock()
         self._child: _Child | None = None
         self._look_at: dict[Path, float] = {}
         self._told: dict[Path, str] = {}
 
     def __call__(self, app: App) -> bool:
+        with self._turn:
+            self._look(app)
+        return False  # whatever it set going goes on elsewhere
+
+    def _look(self, app: App) -> None:
         self._end_child()
         now = self._ticks()
         if self._child is not None or now < self._look_at.get(app.root, 0.0):
-            return False
+            return
         starting = app.root not in self._look_at
         self._look_at[app.root] = now + _LOOK_S
         try:
@@ -61,12 +68,11 @@ class Tidying:
             if self._told.get(app.root) != str(error):
                 say(f"{str(app.root)!r} is not consolidated: {error}")
             self._told[app.root] = str(error)
-            return False
+            return
         if verb:
             words = [sys.executable, "-m", "hindbrain", verb, "--vault", str(app.root), "--json"]
             with suppress(OSError):  # no room for another process: later
                 self._child = _Child(self._start(words, app.state.parent), verb, app.root)
-        return False
 
     def _end_child(self) -> None:
         child = self._child

@@ -139,7 +139,21 @@ class Doing:
         guarded = guard_call(
             self.root, None, tool=str(given["tool"]), arguments=arguments, cwd=self.request.cwd
         )
-        return Answer(ask=guarded.reason)
+        return Answer(ask=guarded.reason or self._lesson_against(str(given["tool"]), arguments))
+
+    def _lesson_against(self, tool: str, arguments: Mapping[str, object]) -> str:
+        """Why a lesson's guard has a person asked; "" when none does."""
+        if self.root is None:
+            return ""
+        state = self._app_state()
+        if not (state / "guards.json").exists():
+            return ""
+        from hindbrain.learn.lessons.guards import stop
+
+        guard = stop(state, tool, arguments, at=time.time())
+        if guard is None:
+            return ""
+        return f"Hindbrain asks a person first, because of a lesson ({guard.id}): {guard.reason}"
 
     def _keep(self) -> Answer:
         from hindbrain.context.capture.spool import append_event

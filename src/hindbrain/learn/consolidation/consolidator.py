@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import Busy, WriteFailed
 from hindbrain.learn.consolidation.processed import Processed
 from hindbrain.learn.consolidation.proof import Proof
-from hindbrain.learn.consolidation.rollback import Judge
+from hindbrain.learn.consolidation.rollback import Judge, log_sizes
 from hindbrain.learn.consolidation.steps import Counts, Parts, Work
 from hindbrain.learn.consolidation.watching import Watch, revisions_left, revisions_named
 from hindbrain.learn.pages.drafts import draft_of, drafts_on
@@ -97,7 +97,7 @@ class Consolidator:
         judge = Judge(self._desk, self._memory, self._writer)
         left = watch.left_over()
         if left is not None:
-            proof = judge.settle(revisions_left(self._writer(), left), left.vouching)
+            proof = judge.settle(revisions_left(self._writer(), left), left.vouching, left.logs)
             watch.end()
             if not proof.holds:
                 return Consolidated(proof=proof, problems=_told(proof))
@@ -105,9 +105,10 @@ class Consolidator:
         settled = self._memory.settle(idle=True)
         processed = Processed(self._desk.root, self._append)
         work = self._work(self._desk, processed, watch.vouch)
+        watch.logs = log_sizes(self._desk.root)
         with self._watched(watch):
             work.run()
-        proof = judge.settle(revisions_named(self._writer(), watch.revisions), watch.vouching)
+        proof = judge.settle(revisions_named(self._writer(), watch.revisions), watch.vouching, watch.logs)
         if proof.holds:
             work.note_done()
             self._note_time()

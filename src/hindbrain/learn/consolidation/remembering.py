@@ -36,7 +36,7 @@ class DayNote(NamedTuple):
     data: bytes
 
 
-class Remembered(NamedTuple):
+class DaysRemembered(NamedTuple):
     """What became of the daily notes."""
 
     notes: tuple[DayNote, ...] = ()  # that are done now, with the hash that was read
@@ -79,11 +79,11 @@ class DailyMemories:
         self._chat = chat
         self._problems: list[str] = []
 
-    def remember(self) -> Remembered:
+    def remember(self) -> DaysRemembered:
         notes = old_day_notes(self._desk, older_than=FACTS_AFTER_DAYS, problems=self._problems)
         fresh = [note for note in notes if not self._processed.has_note(note.path, note.hash)]
         if not fresh:
-            return Remembered(problems=tuple(self._problems))
+            return DaysRemembered(problems=tuple(self._problems))
         events = [event for note in notes for event in self._events(note)]
         facts = self._facts(events, {note.path for note in fresh})
         drafts = drafts_on(self._desk)
@@ -91,7 +91,7 @@ class DailyMemories:
             new = self._unknown(facts)
             for fact in new:
                 drafts.say(f"+ remember: {fact.text} [{fact.category}, {fact.importance:g}]")
-            return Remembered(tuple(fresh), len(new))
+            return DaysRemembered(tuple(fresh), len(new))
         return self._store(fresh, facts)
 
     def _events(self, note: DayNote) -> list[DayEvent]:
@@ -122,7 +122,7 @@ class DailyMemories:
         said = {unlinked(item.text).casefold() for item in items}
         return [fact for fact in facts if fact.id not in ids and fact.text.casefold() not in said]
 
-    def _store(self, fresh: Sequence[DayNote], facts: Sequence[Fact]) -> Remembered:
+    def _store(self, fresh: Sequence[DayNote], facts: Sequence[Fact]) -> DaysRemembered:
         self._memory.book.items()
         if unreadable := self._memory.book.problems:
             # What contradicts a fact may stand there: it waits until that can be seen.
@@ -140,7 +140,9 @@ class DailyMemories:
         superseded = sum(
             entry.answer.action == "supersede" and entry.waiting.id in stored for entry in flushed.applied
         )
-        return Remembered(tuple(fresh), len(stored), superseded, held, tuple(stored), tuple(self._problems))
+        return DaysRemembered(
+            tuple(fresh), len(stored), superseded, held, tuple(stored), tuple(self._problems)
+        )
 
     def _remember(self, fact: Fact, stored: list[str]) -> bool:
         """True when it waits in the inbox."""

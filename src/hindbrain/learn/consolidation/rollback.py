@@ -6,13 +6,16 @@ with what is taken back, goes into the queue again. Knows nothing of the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.consolidation.proof import Change, Proof, prove
 from hindbrain.learn.consolidation.remembering import CONSOLIDATED_TAG
 from hindbrain.learn.consolidation.watching import changes_of, take_back
 from hindbrain.memory.items.item import MemoryItem, parse_items
+from hindbrain.memory.items.item_line import read_line
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.vault.parse import decode_note
 from hindbrain.vault.path_rules import check_existing_path
@@ -32,14 +35,21 @@ class Judge:
         self._memory = memory
         self._writer = writer
 
-    def settle(self, revisions: Sequence[Revision], vouching: Sequence[str] = ()) -> Proof:
+    def settle(
+        self, revisions: Sequence[Revision], vouching: Sequence[str], logs: Mapping[str, int]
+    ) -> Proof:
+        """`logs`: how long the logs of learning were before; what they say of notes goes with these."""
         if not revisions:
             return Proof()
         changes = changes_of(self._writer(), revisions)
         proof = prove(changes, ours=self._is_ours, now=self._now, vouching=vouching)
         if proof.holds:
             return proof
-        failures = take_back(self._writer(), revisions, self._now)
+        # A line that is gone from the inbox means a person's no: what was proposed goes on waiting there.
+        own = [one for one in revisions if one.path != self._memory.inbox.path]
+        failures = take_back(self._writer(), own, self._now)
+        for name, size in logs.items():
+            self._writer().edit_state_file(name, partial(_first_bytes, size))
         self._memory.notebook.touched.update(check_existing_path(one.path) for one in revisions)
         self._give_back(changes)
         return proof._replace(rolled_back=not failures, report=tuple(failures))
@@ -47,7 +57,12 @@ class Judge:
     def _is_ours(self, path: str, line: str) -> bool:
         if path == self._memory.inbox.path and "^p-" in line:
             return True  # a proposal that was decided on: the program wrote that line
-        return self._desk.own.is_ours(path, line)
+        own = self._desk.own
+        if own.is_ours(path, line):
+            return True
+        # A lesson's line changes with its figures; whose words it has is noted by its id.
+        parts = read_line(line)
+        return parts.id.startswith("l-") and own.is_ours(path, f"^{parts.id} {parts.text}")
 
     def _now(self, path: str) -> bytes | None:
         page = self._memory.notebook.find(path)
@@ -72,6 +87,24 @@ class Judge:
         waiting = [_waiting(item, memory.clock.now()) for item in gone.values() if not _is_of_ours(item)]
         if waiting:
             memory.queue.add(*waiting)
+
+
+def log_sizes(root: Path) -> dict[str, int]:
+    """How long the logs are that say what learning has put into notes. Without its end, it is done again."""
+    from hindbrain.learn.lessons.lesson_log import NAME
+    from hindbrain.learn.recording.recorded import RECORDED
+    from hindbrain.learn.summaries.summaries import SUMMARIES
+    from hindbrain.learn.templates.records import RECORDS
+
+    sizes: dict[str, int] = {}
+    for name in (NAME, RECORDED, RECORDS, SUMMARIES):
+        file = root / ".hindbrain" / name
+        sizes[name] = file.stat().st_size if file.exists() else 0
+    return sizes
+
+
+def _first_bytes(size: int, data: bytes) -> bytes:
+    return data[:size]
 
 
 def _items(data: bytes | None, path: str, category: str) -> list[MemoryItem]:

@@ -12,8 +12,9 @@ import errno
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, WriteFailed
@@ -44,6 +45,7 @@ class LeftOver(NamedTuple):
     began: float  # seconds since the epoch
     announced: tuple[Announced, ...]
     vouching: tuple[str, ...] = ()
+    logs: Mapping[str, int] = MappingProxyType({})  # how long logs of learning were, in bytes
 
 
 class Watch:
@@ -54,6 +56,7 @@ class Watch:
         self._clock = clock
         self._fd = -1
         self.revisions: list[str] = []  # ids of the changes that were made, in their order
+        self.logs: Mapping[str, int] = {}  # how long logs of learning were before the first step
         self.vouching: list[str] = []  # notes that hold already what was to be put there
 
     def vouch(self, path: str) -> None:
@@ -75,17 +78,18 @@ class Watch:
             return None
         except OSError as error:
             raise WriteFailed(f"{str(self._file)!r} can't be read ({error.strerror}); try again") from error
-        began, announced, vouching = 0.0, list[Announced](), list[str]()
+        began, announced, vouching, logs = 0.0, list[Announced](), list[str](), dict[str, int]()
         for line in lines:
             with contextlib.suppress(ValueError, TypeError, LookupError):  # torn: that change was not begun
                 told = json.loads(line)
                 if "began" in told:
                     began = float(told["began"])
+                    logs |= {str(name): int(size) for name, size in told.get("logs", {}).items()}
                 elif "vouching" in told:
                     vouching.append(str(told["vouching"]))
                 else:
                     announced.append(Announced(str(told["path"]), str(told["before"]), str(told["after"])))
-        return LeftOver(began, tuple(announced), tuple(vouching))
+        return LeftOver(began, tuple(announced), tuple(vouching), logs)
 
     def end(self) -> None:
         """All of it is proved, or taken back."""
@@ -108,7 +112,8 @@ class Watch:
             if begins:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
                 self._fd = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
-            self._append([{"began": self._clock.now()}, told] if begins else [told])
+            first: dict[str, object] = {"began": self._clock.now(), "logs": dict(self.logs)}
+            self._append([first, told] if begins else [told])
             if begins:
                 os.fsync(self._fd)
                 _sync_folder(self._file.parent)

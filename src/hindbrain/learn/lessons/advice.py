@@ -44,7 +44,7 @@ _PAST = {
     "noticed": "notice", "focused": "focus", "pressed": "press", "specified": "specify", "booked": "book",
 }  # fmt: skip
 _VERB_AFTER = re.compile(r"(^|,\s+(?:and\s+)?(?:then\s+)?|\bthen\s+|\band\s+(?:then\s+)?|\bor\s+)([a-z]+)")
-_SILENT_E = re.compile(r"(?:[^aeiou][aeiou][vzcgu]|[cgv]|at|[^s]s|[^aeiou]l|ir|id|os|as)$")
+_SILENT_E = re.compile(r"(?:[^aeiou][aeiou][vzcgu]|[cgv]|at|[^s]s|[^aeioul]l|ir|id|os|as)$")
 
 
 def best_advice(reasons: Sequence[str], everything: NDArray[np.float32] | None) -> str:

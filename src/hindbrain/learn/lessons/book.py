@@ -15,11 +15,13 @@ from hindbrain.learn.lessons.lesson_log import LessonLog, basis_of
 from hindbrain.learn.lessons.lesson_note import NotedLesson, below_of, fields_of, head_of, parse_lessons
 from hindbrain.learn.lessons.note_change import Wanted, changed_note, marks_of
 from hindbrain.learn.recording.places import first_text
+from hindbrain.memory.policy.policy import MAX_CHARS
 
 if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.memory.notes.notebook import Page
+    from hindbrain.memory.policy.policy import Policy
 
 _WHOLE_NOTE = 3  # as many lessons gone with none left: somebody saves the note right now, perhaps
 
@@ -203,3 +205,16 @@ def _known_as(lesson: Lesson, own: dict[str, NotedLesson], found: set[str]) -> L
         if id_ not in found and runs.intersection(noted.lesson.evidence):
             return lesson._replace(id=id_)
     return lesson
+
+
+def screen_of(policy: Policy) -> Callable[[str], str]:
+    """The `screen` of a book: secrets out, "" for what reads like an order or was forgotten by its owner.
+
+    Judged as a tool's word: a lesson of imported runs says so in its source, and need not wait for a person.
+    """
+
+    def screen(text: str) -> str:
+        verdict = policy.judge(text[:MAX_CHARS], source="tool")
+        return verdict.text if verdict.action == "accept" else ""
+
+    return screen

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from hindbrain.learn.lessons.deeds import Deeds, Masking
+from hindbrain.learn.lessons.deeds import Deeds, Masking, is_bare, tool_of
 from hindbrain.learn.lessons.failures import Failure, before, since
 from hindbrain.learn.runs.episode import Episode
 
@@ -77,8 +77,10 @@ class _Sides(NamedTuple):
 
 
 def masking_of(failures: Sequence[Failure], successes: Sequence[Episode]) -> Masking:
-    runs = [(failure.episode.command, failure.actions) for failure in failures[-MOST_RUNS:]]
-    return Masking([*runs, *((episode.command, episode.actions) for episode in successes[-MOST_RUNS:])])
+    return Masking(
+        [(failure.episode.command, failure.actions) for failure in failures[-MOST_RUNS:]],
+        [(episode.command, since(episode)) for episode in successes[-MOST_RUNS:]],
+    )
 
 
 def contrast(failures: Sequence[Failure], successes: Sequence[Episode], masking: Masking) -> Contrast:
@@ -119,7 +121,9 @@ def _to_avoid(sides: _Sides) -> Iterable[Difference]:
         )
         for deed in dict.fromkeys(deed for run in sides.failed for deed in show(run)):
             own = (failed[deed], len(sides.failed))
-            other = (worked[deed], len(sides.worked) - unknown[deed])
+            # `click({target})` forbids every click: only where nobody who went well clicked at all.
+            shared = _users(deed, sides.worked) if is_bare(deed) else worked[deed]
+            other = (shared, max(shared, len(sides.worked) - unknown[deed]))
             found = _difference(deed, kind, own, other)
             if found is not None:
                 yield found._replace(said=_answer(deed, sides.failed))
@@ -129,9 +133,16 @@ def _to_do(sides: _Sides) -> Iterable[Difference]:
     worked = Counter(deed for run in sides.worked for deed in run.done)
     failed = Counter(deed for run in sides.failed for deed in run.done)
     for deed, count in worked.items():
-        found = _difference(deed, "done", (count, len(sides.worked)), (failed[deed], len(sides.failed)))
+        others = _users(deed, sides.failed) if is_bare(deed) else failed[deed]
+        found = _difference(deed, "done", (count, len(sides.worked)), (others, len(sides.failed)))
         if found is not None:
-            yield found._replace(failures=failed[deed], successes=count, then=_next(deed, sides))
+            yield found._replace(failures=others, successes=count, then=_next(deed, sides))
+
+
+def _users(deed: str, runs: Sequence[Deeds]) -> int:
+    """How many runs used the deed's tool, in whatever way."""
+    tool = tool_of(deed)
+    return sum(any(tool_of(done) == tool for done in run.done) for run in runs)
 
 
 def _orders(sides: _Sides) -> Iterable[Difference]:

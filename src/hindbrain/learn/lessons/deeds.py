@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from hindbrain.learn.alike import masked
 from hindbrain.learn.recording.wording import is_deed
 from hindbrain.learn.runs.episode import Action
 
@@ -33,33 +34,12 @@ class Deeds(NamedTuple):
 class Masking:
     """Which values of arguments stand for themselves among these runs, and which vary."""
 
-    def __init__(self, runs: Iterable[tuple[str, Sequence[Action]]]) -> None:
-        """`runs`: the command of each, and what it did."""
-        users: Counter[str] = Counter()
-        givers: Counter[tuple[str, str, str]] = Counter()
-        wishes: dict[tuple[str, str, str], set[str]] = defaultdict(set)  # the commands it was given for
-        named: set[tuple[str, str, str]] = set()
-        every: set[str] = set()
-        for command, actions in runs:
-            users.update({action.name for action in actions})
-            folded = command.casefold()
-            every.add(folded)
-            given = {(action.name, key, value) for action in actions for key, value in action.arguments}
-            for triple in given:
-                givers[triple] += 1
-                wishes[triple].add(folded)
-                if len(triple[2]) > 2 and triple[2].casefold() in folded:
-                    named.add(triple)  # what the command names is another thing with the next command
-        least = min(2, len(every))  # what is given for one command only may vary with the command
-        self._fixed = {
-            triple
-            for triple, count in givers.items()
-            if count >= 2
-            and count * _SHARE >= users[triple[0]]
-            and len(wishes[triple]) >= least
-            and triple not in named
-            and _tells(triple[2])
-        }
+    def __init__(self, *sides: Iterable[tuple[str, Sequence[Action]]]) -> None:
+        """`sides`: runs that failed and runs that went well; the command of each, and what it did.
+
+        What is usual on one side stands for itself on both.
+        """
+        self._fixed = {triple for side in sides for triple in _fixed(list(side))}
 
     def shown(self, action: Action) -> str:
         """`press_key(l, command: true)`, `type_text({text})`."""
@@ -94,5 +74,46 @@ class Masking:
         return Deeds(tuple(done), frozenset(failed), frozenset(looped), tuple(said))
 
 
+def tool_of(deed: str) -> str:
+    return deed.partition("(")[0]
+
+
+def is_bare(deed: str) -> bool:
+    """Are all its arguments such that vary? Then the deed says no more than its tool."""
+    return "{" in deed and all(
+        part.rpartition(": ")[2].startswith(("{", "…")) for part in deed.partition("(")[2][:-1].split(", ")
+    )
+
+
+def _fixed(runs: Sequence[tuple[str, Sequence[Action]]]) -> set[tuple[str, str, str]]:
+    """(tool, argument, value) of the values that do not vary with the command."""
+    users: Counter[str] = Counter()
+    givers: Counter[tuple[str, str, str]] = Counter()
+    wishes: dict[tuple[str, str, str], set[str]] = defaultdict(set)  # the commands it was given for
+    named: set[tuple[str, str, str]] = set()
+    for command, actions in runs:
+        users.update({action.name for action in actions})
+        folded = command.casefold()
+        given = {(action.name, key, value) for action in actions for key, value in action.arguments}
+        for triple in given:
+            givers[triple] += 1
+            wishes[triple].add(folded)
+            if len(triple[2]) > 2 and triple[2].casefold() in folded:
+                named.add(triple)  # what the command names is another thing with the next command
+    # What is given for one command only may vary with the command.
+    least = min(2, len({command.casefold() for command, _ in runs}))
+    return {
+        triple
+        for triple, count in givers.items()
+        if count >= 2
+        and count * _SHARE >= users[triple[0]]
+        and len(wishes[triple]) >= least
+        and triple not in named
+        and _tells(triple[2])
+    }
+
+
 def _tells(value: str) -> bool:
-    return 0 < len(value) <= _LONGEST and "\n" not in value and value[0] not in "{["
+    """Ids, numbers and data in JSON are of one run, however many share them."""
+    short = 0 < len(value) <= _LONGEST and "\n" not in value and value[0] not in "{["
+    return short and not masked(value).startswith(("<id>", "<n>"))

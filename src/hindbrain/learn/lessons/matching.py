@@ -1,6 +1,6 @@
 """Which lessons fit a new command. Pure but for the embedder; precise first: a wrong lesson costs trust.
 
-    score = 0.7 nearest command + 0.3 mean of the three nearest, and 0.05 for words that the reason shares
+    score = 0.7 nearest command + 0.3 mean of the three nearest, and 0.25 for words that the reason shares
 
 A lesson fits from 0.5 on, when its application is not another one; beside the best, only those count that
 fit nearly as well. A lesson that a person typed has no commands: it fits by the words of its text.
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.models.embedder import Embedder
 
-LEAST = 0.5  # ALFWorld: 98 % of what is returned from here on is of the task's family
+LEAST = 0.5  # below it, what is returned for ALFWorld's tasks is mostly of another family
 BESIDE = 0.9  # of the best score: a second lesson that fits worse is mostly of another family
 UNSEEN = 0.5  # rarity of a word that no lesson has: what a command fills in is mostly new
 _NEAREST = 0.7
-_REASON = 0.05
+_REASON = 0.25
 _SHARED = 2  # words that a typed lesson and a command must share
 
 

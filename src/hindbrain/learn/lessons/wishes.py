@@ -29,6 +29,7 @@ def wish_of(episode: Episode) -> str:
     for value in sorted(values, key=lambda value: (-len(value), value)):
         if value in apps or len(value) > _MOST_OF_IT * len(command) or masked(value).startswith("<"):
             continue
-        whole = re.compile(rf"(?<![\w{{]){re.escape(value)}(?![\w}}])", re.IGNORECASE)
+        # Not at its beginning: "delete the old file" is not "{key} the old file" because of a delete key.
+        whole = re.compile(rf"(?<!^)(?<![\w{{]){re.escape(value)}(?![\w}}])", re.IGNORECASE)
         command = whole.sub(f"{{{values[value]}}}", command)
     return command

@@ -7,7 +7,7 @@ that worked); `press_key(l, command: true)` before `type_text({text})` worked in
 from __future__ import annotations
 
 from hindbrain.learn.lessons.contrast import Contrast, Difference
-from hindbrain.learn.recording.wording import plain
+from hindbrain.learn.recording.wording import counted, plain
 
 _COMMAND, _REASON, _DEED = 90, 160, 120  # characters
 _MOST_TRIED = 4
@@ -53,7 +53,7 @@ def _preferred(told: Contrast) -> str:
 def _unexplained(told: Contrast, failures: int, reason: str) -> list[str]:
     parts = [f"failed {_times(failures)}" + (f" with “{plain(reason, _REASON)}”" if reason else "")]
     if told.worked:
-        parts.append(f"{told.worked} similar runs worked, with the same steps")
+        parts.append(f"{counted(told.worked, 'run')} like it worked, and no one step tells them apart")
     elif told.tried:
         tried = ", ".join(f"`{plain(deed, _DEED)}`" for deed in told.tried[:_MOST_TRIED])
         parts.append(f"nothing like it has worked yet; already tried: {tried}")

@@ -66,9 +66,7 @@ class DraftNotes:
     def _moves(self) -> dict[str, str]:
         """Old path -> new path, of the notes that would only get another place."""
         new = {
-            after: path
-            for path, after in sorted(self._after.items())
-            if after and self._before[path] is None
+            after: path for path, after in sorted(self._after.items()) if after and self._before[path] is None
         }
         found: dict[str, str] = {}
         for path, after in sorted(self._after.items()):

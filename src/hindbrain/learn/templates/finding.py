@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 MOST_EPISODES = 5_000  # the newest
 LEAST_RUNS = 3
-COMMANDS_ALIKE = 0.45  # of a group: a command and the mean of those before it
-ACTIONS_ALIKE = 0.45  # within a group: what a run did and the mean of those before it
-SAME_WAY = 0.8  # groups that do so much the same are one, if what they do and what they are told add up to:
+COMMANDS_ALIKE = 0.5  # of a group: a command and the mean of those before it
+ACTIONS_ALIKE = 0.6  # within a group: what a run did and the mean of those before it
+SAME_WAY = 0.85  # groups that do so much the same are one, if what they do and what they are told add up to:
 SAME_IN_APP, SAME_ANYWHERE = 1.0, 1.2  # where both are about one application, and where none is known
 # A command less alike than this to a group is of another kind, and its trigger must not fire on it: where
 # both are about one application, where that is not known, and where they are about two.

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.alike import vectors_of
-from hindbrain.learn.templates.slots import fill, without_slots
+from hindbrain.learn.templates.slots import fill, looks_of, without_slots
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.trigger import fires
 
@@ -25,6 +25,7 @@ FITS = 0.6  # a score from which on a template is worth being shown
 FITS_ALONE = 0.7  # where it has no trigger to agree
 LEAST_ALIKE = 0.35  # whatever the trigger says: a word in common is no task in common
 LEAST_SUCCESS = 0.5  # of its last ten runs, with one success and one failure added
+MISFIT = 0.7  # of the likeness is left where a part of the command has no slot, or a slot no part
 _UNKNOWN_APP = 0.5  # when the command's application, or the template's, is not known
 _LAST = 10  # runs that `Template.recent` is about
 _MOST = 3
@@ -51,6 +52,9 @@ class TemplateMatcher:
             texts += [without_slots(text, template.slots) for text in known]
             self._owners += [number] * len(known)
         self._vectors = vectors_of(texts, embedder)
+        self._looks: list[set[str]] = [set() for _ in self._templates]  # that are left when slots are filled
+        for owner, text in zip(self._owners, texts, strict=True):
+            self._looks[owner] |= {kind for kind, _ in looks_of(text)}
 
     def match(self, command: str, *, app: str = "") -> list[tuple[Template, float]]:
         if not command.strip() or not self._templates:
@@ -71,7 +75,14 @@ class TemplateMatcher:
         best = [0.0] * len(self._templates)
         for owner, known in zip(self._owners, self._vectors, strict=True):
             best[owner] = max(best[owner], min(1.0, float(known @ vectors[row[bare[owner]]])))
-        return best
+        return [value * self._fit(at, bare[at], command) for at, value in enumerate(best)]
+
+    def _fit(self, at: int, bare: str, command: str) -> float:
+        """1, or less where the command brings a path, an address, ... that no slot takes, or lacks one."""
+        brought = {kind for kind, _ in looks_of(bare)} - self._looks[at]
+        slots = self._templates[at].slots
+        lacking = {slot.kind for slot in slots if slot.in_command and slot.kind and not fill(slot, command)}
+        return MISFIT ** len(brought | lacking)
 
 
 def score(template: Template, command: str, likeness: float, *, app: str = "") -> float:

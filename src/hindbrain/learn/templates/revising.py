@@ -13,6 +13,7 @@ from hindbrain.learn.pages.sections import section_at, with_section
 from hindbrain.learn.templates import template_note
 from hindbrain.learn.templates.records import line_digest
 from hindbrain.learn.templates.template import Step, Template
+from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.parse import decode_note, parse_note
 from hindbrain.vault.splice import set_property
@@ -59,6 +60,9 @@ def revised(data: bytes, revision: Revision, around: Surroundings) -> Revised:
                 after = _with_list(after, heading, kept, around, lines)
     if after != data:
         after = set_property(after, "updated", around.day)
+        before = set(NoteLines(data).texts)
+        # The figures are ours, too: unless that is noted, a proof takes them for somebody's.
+        lines += [line for line in _front(after) if line not in before]
     return Revised(after, lines)
 
 
@@ -112,3 +116,8 @@ def _not_deleted(lines: Sequence[str], data: bytes, said: frozenset[str]) -> lis
 def _section(data: bytes, heading: str) -> list[str]:
     place = section_at(data, heading)
     return NoteLines(data).texts[slice(*place)] if place is not None else []
+
+
+def _front(data: bytes) -> list[str]:
+    texts = NoteLines(data).texts
+    return texts[: read_frontmatter(texts).last_line]
