@@ -25,10 +25,9 @@ from typing import Any
 from benchmarks.datasets import described, find_one, unpacked
 from benchmarks.facts import read_facts
 from benchmarks.frame import Benchmark, Options, Outcome, Table, main, shown
+from benchmarks.learning.vault_memory import opened_vault
 from benchmarks.metrics import Figures, prefixed
-from benchmarks.rankers import bench_config
 from benchmarks.sync import peak_memory_mb
-from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.learn.importing.importing import import_runs
 from hindbrain.learn.importing.logs import Log
@@ -176,7 +175,7 @@ def measure_here() -> None:
 
 
 def _learning(told: Mapping[str, str]) -> Figures:
-    app = _opened(Path(told["folder"]))
+    app = opened_vault(Path(told["folder"]), FakeClock(_NOW))
     start = time.perf_counter()
     imported = import_runs(app.learning.runs, [Path(told["journal"])], format="journal")
     import_s = time.perf_counter() - start
@@ -202,8 +201,7 @@ def _learning(told: Mapping[str, str]) -> Figures:
 
 
 def _consolidating(told: Mapping[str, str]) -> Figures:
-    app = _opened(Path(told["folder"]))
-    app.sync()
+    app = opened_vault(Path(told["folder"]), FakeClock(_NOW))
     start = time.perf_counter()
     first = app.learning.consolidate()
     consolidate_s = time.perf_counter() - start
@@ -217,11 +215,6 @@ def _consolidating(told: Mapping[str, str]) -> Figures:
         "facts": float(first.facts),
         "archived": float(first.archived),
     }
-
-
-def _opened(folder: Path) -> App:
-    (folder / "vault").mkdir(parents=True, exist_ok=True)
-    return build_app(bench_config(folder / "state"), folder / "vault", clock=FakeClock(_NOW), warm=True)
 
 
 # --- what is shown

@@ -201,6 +201,8 @@ def test_scale_measures_import_learning_and_a_year_of_notes(data: Path, tmp_path
     assert figures["120.import_s"] > 0
     assert figures["120.peak_mb"] > 0
     assert figures["year.consolidate_s"] > 0
+    assert figures["year.facts"] > 0
+    assert figures["year.archived"] > 0  # what is older than 30 days
 
 
 @pytest.mark.parametrize("benchmark_", [real_runs, learn_scale])

@@ -44,7 +44,7 @@ class VaultMemory:
     def __init__(self, folder: Path, *, name: str = "hindbrain", without: tuple[str, ...] = ()) -> None:
         self.name = name
         self._clock = FakeClock()
-        self.app = _opened(folder, self._clock)
+        self.app = opened_vault(folder, self._clock)
         self._counter = EstimatedTokens()
         self._preset = _without(built_in("agent"), without)
         self._recorded = 0
@@ -83,9 +83,10 @@ class VaultMemory:
         self._clock.advance(max(0.0, now - self._clock.now()))
 
 
-def _opened(folder: Path, clock: FakeClock) -> App:
+def opened_vault(folder: Path, clock: FakeClock) -> App:
+    """A vault of the agent's own in the default layout, with what is there already, indexed."""
     vault = folder / "vault"
-    vault.mkdir(parents=True)
+    vault.mkdir(parents=True, exist_ok=True)
     app = build_app(bench_config(folder / "state"), vault, clock=clock, warm=True)
     make_first_notes(built_in_layout("obsidian"), vault, app.writer, today="2026-01-05")
     app.writer.put_state_file(LAYOUT_FILE, render_layout(built_in_layout("obsidian")))

@@ -131,6 +131,8 @@ def test_it_is_proposed_once_whatever_is_decided(place: Place) -> None:
     place.inbox.refuse(id_)
     assert place.inbox.knows(id_)
     place.propose()
+    [other_runs] = proposals([TEMPLATE._replace(evidence=("r-99",))])
+    assert place.inbox.hold(other_runs) == id_
     place.inbox.settle()
     assert (place.inbox.pending(), place.skills()) == ([], [])
 

@@ -306,16 +306,10 @@ class Learning:
         )  # fmt: skip
 
     def _lesson_book(self, desk: Desk, episodes: Sequence[Episode] = ()) -> LessonBook:
-        from hindbrain.learn.lessons.book import LessonBook
-        from hindbrain.learn.recording.screening import Screen
+        from hindbrain.learn.lessons.book import LessonBook, screen_of
 
-        screen = Screen(self._around.memory().policy)
-
-        def clean(text: str) -> str:
-            told = screen.code(text, "tool")
-            return "" if told.left_out else told.text
-
-        return LessonBook(desk, self._log(desk), screen=clean, phrase=self._phrase(desk, episodes))
+        screen = screen_of(self._around.memory().policy)
+        return LessonBook(desk, self._log(desk), screen=screen, phrase=self._phrase(desk, episodes))
 
     def _phrase(self, desk: Desk, episodes: Sequence[Episode]) -> Callable[[Lesson], str] | None:
         """How a model words a lesson; None without one. A dry run spends nothing."""

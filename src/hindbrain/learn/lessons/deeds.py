@@ -40,9 +40,18 @@ class Masking:
         What is usual on one side stands for itself on both.
         """
         self._fixed = {triple for side in sides for triple in _fixed(list(side))}
+        # One group asks again and again about the same runs.
+        self._shown: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
+        self._deeds: dict[tuple[Action, ...], Deeds] = {}
 
     def shown(self, action: Action) -> str:
         """`press_key(l, command: true)`, `type_text({text})`."""
+        key = (action.name, action.arguments)
+        if (known := self._shown.get(key)) is None:
+            known = self._shown[key] = self._show(action)
+        return known
+
+    def _show(self, action: Action) -> str:
         masked = [
             (key, value if (action.name, key, value) in self._fixed else f"{{{key}}}")
             for key, value in action.arguments
@@ -54,6 +63,12 @@ class Masking:
         return " ".join(text.replace("`", "'").split())
 
     def deeds(self, actions: Sequence[Action]) -> Deeds:
+        key = tuple(actions)
+        if (known := self._deeds.get(key)) is None:
+            known = self._deeds[key] = self._done_in(key)
+        return known
+
+    def _done_in(self, actions: Sequence[Action]) -> Deeds:
         done: dict[str, None] = {}
         failed: set[str] = set()
         said: dict[tuple[str, str], None] = {}

@@ -165,8 +165,9 @@ def _similar(failures: Sequence[Failure], ground: _Ground) -> list[Episode]:
     own = [ground.place[failure.episode.run] for failure in failures]
     near = ground.rows @ ground.rows[own].mean(axis=0)
     named = frozenset().union(*(ground.parts[at] for at in own))
-    same = np.asarray([bool(named & parts) for parts in ground.parts])
-    near = near + SAME_THING * same * (1 - near)
+    if named:
+        same = np.asarray([bool(named & parts) for parts in ground.parts])
+        near = near + SAME_THING * same * (1 - near)
     apps = {failure.episode.app.casefold() for failure in failures if failure.episode.app}
     there = set(own)
     return [
