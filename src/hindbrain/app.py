@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from threading import Event
 
+    from hindbrain.context.packs.learned import Matches
     from hindbrain.context.service import Context
     from hindbrain.index.follow import FollowEvent
     from hindbrain.index.health import Drift
@@ -344,7 +345,7 @@ class App:
             chat=lambda: self.chat,
             standing=self._index_standing,
             making=lambda: self.making(),
-            learned=lambda command, apps: self.learning.matches(command, apps),
+            learned=self._learned,
         )
         settings = ContextSettings(
             preset=c.text("context.preset"),
@@ -384,6 +385,22 @@ class App:
         from hindbrain.vault.layout import load_layout
 
         return self.memory.layout if "memory" in self.__dict__ else load_layout(self.root)
+
+    def _learned(self, command: str, apps: tuple[str, ...]) -> Matches:
+        """What fits a command. A vault in which nothing was learned does not pay for looking."""
+        from hindbrain.context.packs.learned import Matches
+
+        if "learning" not in self.__dict__ and not self._has_learned():
+            return Matches()
+        return self.learning.matches(command, apps)
+
+    def _has_learned(self) -> bool:
+        layout = self._layout()
+        for role in ("lessons", "templates", "skills", "task_log"):
+            place = layout.path(role) if layout.has(role) and layout.is_single(role) else ""
+            if not layout.has(role) or (self.root / (place or layout.folder_of(role))).exists():
+                return True
+        return False
 
     def _search_for_prompt(self, query: SearchQuery) -> SearchResult:
         """With what this process wrote included. One that wrote nothing does not make a memory for it."""

@@ -7,7 +7,7 @@ A note that can't be read costs what it says, and a problem names it. Writes not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,7 +66,8 @@ class Fitting:
         skills = tuple(self._skills(index.known.skills, command))
         least = _ALIKE if templates or skills else _ALIKE_ALONE
         room = max(0, _MOST_ISSUES - len(lessons))
-        issues = self._told(index.issues, command, least, room)
+        covered = {noted.lesson.id for noted, _ in lessons}
+        issues = self._told(index.issues, command, least, room, covered)
         runs = self._told(index.runs, command, least, _MOST_RUNS)
         found = (*(_lesson(noted, score) for noted, score in lessons), *issues)
         return Matches(found, templates, skills, tuple(runs), index.known.problems)
@@ -133,10 +134,13 @@ class Fitting:
                 skill.updated,
             )  # fmt: skip
 
-    def _told(self, entries: _Entries, command: str, least: float, most: int) -> Iterator[Match]:
+    def _told(
+        self, entries: _Entries, command: str, least: float, most: int, covered: Container[str] = ()
+    ) -> Iterator[Match]:
+        """`covered`: lessons that say it already."""
         said: set[str] = set()
         for told, score in entries.nearest(command, self._embedder(), least):
-            if len(said) < most and told.gist not in said:
+            if len(said) < most and told.gist not in said and not (told.lesson and told.lesson in covered):
                 said.add(told.gist)
                 yield Match(
                     told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,

@@ -20,8 +20,9 @@ _COMMAND = re.compile(
 _ID = re.compile(r"\s\^([A-Za-z]+-[A-Za-z0-9-]+)\s*$")
 _FIELD = re.compile(r"\s*\[\w+::[^\]]*\]|\s\^[A-Za-z]+-[\w-]+\s*$")
 # What an entry says of itself, and nothing of what to do: it is not worth its tokens.
-_BOOKKEEPING = re.compile(r"- \*\*(?:Score|Seen|Duration|Iterations|RunId|Lesson:\*\* review needed)")
+_BOOKKEEPING = re.compile(r"- \*\*(?:Score|Seen|Duration|Iterations|RunId|Lesson):\*\*")
 _SOURCE = re.compile(r"\[source:: ?(\w+)\]")
+_LESSON = re.compile(r"- \*\*Lesson:\*\*.*#\^(l-[a-z0-9]+)")
 _HEADING = re.compile(r"#{1,6}\s")
 _TIMED = re.compile(r"#{2,3}\s+(\d{4}-\d\d-\d\d\S*)\s*$")
 _ITEM = re.compile(r"[-*+]\s+\S")
@@ -40,6 +41,7 @@ class Told(NamedTuple):
     date: str  # YYYY-MM-DD, or ""
     went_well: bool = False
     source: str = "tool"  # the lowest trust that a line of it names
+    lesson: str = ""  # the id of the lesson that was learned from it; "" while there is none
 
     @property
     def gist(self) -> str:
@@ -84,7 +86,7 @@ def _entry(lines: list[str], start: int, time: str, path: str) -> Told | None:
         f"^{ids[0]}" if ids else "", path, tuple(filter(None, commands)),
         "\n".join(_plain(lines[at]) for at in kept),
         start + kept[0] + 1, start + kept[-1] + 1, time[:10], any(map(_WENT_WELL.match, lines)),
-        _source(lines, "tool"),
+        _source(lines, "tool"), next((match[1] for line in lines if (match := _LESSON.match(line))), ""),
     )  # fmt: skip
 
 

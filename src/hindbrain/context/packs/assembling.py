@@ -49,8 +49,9 @@ _HIDDEN_ROLES = ("inbox", "home", "archive", "recent", "status", "summary", "tas
 _RECORD = re.compile(
     r"\s*[-*+] (?:\*\*(?:Command|Outcome|Iterations|Key actions|Duration|Score|Reason|Actions|Lesson|Seen"
     r"|Original|Corrected|Changed|RunId):\*\*|(?:when|why|failed|worked): )|.*\s\^[cilr]-[\w-]+\s*$"
+    r"|.*: \d+ runs, \d+ % went well"
 )
-_WITH_RECORDS = ("daily", "issues", "corrections", "lessons")
+_WITH_RECORDS = ("daily", "issues", "corrections", "lessons", "patterns")
 # The slot that shows what fits of a role's notes; elsewhere these notes are not shown then.
 _OWN_SLOT = {"templates": "template", "skills": "skills", "apps": "apps"}
 
@@ -175,6 +176,8 @@ class _Assembly:
             read = self._read(name, allowed)
             self._notices += read.notices
             excerpts, match = tuple(read.excerpts), 0.0
+            for line in "\n".join(one.text for one in excerpts).split("\n"):
+                self._shown.add("", line)  # what every prompt gets is not found again
         tokens = sum(self._sources.counter.count(one.text) for one in excerpts)
         return FilledSlot(name, budget, tokens, tuple(excerpts), name in STABLE, match)
 

@@ -30,6 +30,7 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNS = " \t\n#*_-+>|=~`"
 _PICTURES = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|!\[\[[^\]\n]*\]\]")
 _SOURCE = re.compile(r"\[source:: ?([a-z]+)\]")
+_TAGS = re.compile(r"(?<=\s)#[^\s#]+")
 _SAME_TEXT_FROM = 24  # characters: shorter lines may well stand in a prompt twice
 
 
@@ -339,4 +340,7 @@ def _why(hit: Hit) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split()).lower()
+    """As it says the same: without marks of lists, tags and fields."""
+    if " ^" in text or " #" in text:
+        text = _TAGS.sub("", spoken(text))
+    return " ".join(text.lstrip(" -*+\t").split()).lower()

@@ -22,7 +22,7 @@ from hindbrain.edge.serving.serving import say
 if TYPE_CHECKING:
     from hindbrain.app import App
 
-_LOOK_S = 60.0  # between two looks at what is due
+_LOOK_S = 60.0  # between two looks at what is due; the first prompts after a start come before the first
 _RESTED_S = 600.0  # after which a conversation is over, and its runs can be judged
 _LOWER = 10  # of nice
 _BELOW_NORMAL = 0x00004000  # the same on Windows
@@ -48,6 +48,7 @@ class Tidying:
         self._turn = threading.Lock()
         self._child: _Child | None = None
         self._look_at: dict[Path, float] = {}
+        self._looked: set[Path] = set()
         self._told: dict[Path, str] = {}
 
     def __call__(self, app: App) -> bool:
@@ -58,9 +59,11 @@ class Tidying:
     def _look(self, app: App) -> None:
         self._end_child()
         now = self._ticks()
-        if self._child is not None or now < self._look_at.get(app.root, 0.0):
+        due_at = self._look_at.setdefault(app.root, now + _LOOK_S)
+        if self._child is not None or now < due_at:
             return
-        starting = app.root not in self._look_at
+        starting = app.root not in self._looked
+        self._looked.add(app.root)
         self._look_at[app.root] = now + _LOOK_S
         try:
             verb = what_is_due(app, starting=starting)
