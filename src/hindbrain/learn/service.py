@@ -16,6 +16,7 @@ from hindbrain.context.packs.learned import Matches
 from hindbrain.learn.lessons.book import LessonsWritten
 from hindbrain.learn.recording.recorder import Recorded
 from hindbrain.learn.templates.book import TemplatesWritten
+from hindbrain.learn.unchanged import LastTime
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
@@ -156,11 +157,16 @@ class Learning:
         dry = drafts_on(desk) is not None
         problems = list(self._take_in_sessions()) if not dry else []
         episodes = self.runs.episodes(last=MOST_EPISODES)
+        last, now = LastTime(desk, self._around.state), self._around.clock.now()
+        if not dry and last.is_same(episodes, now):
+            return Learned(problems=(*problems, *self._bring_guards()))
         recorded, lessons = self._record(desk, episodes)
         templates, proposals = self._find_templates(desk, episodes)
         if not dry:
             problems += [*filter(None, [self._bring_feedback(episodes)]), *self._bring_guards()]
         problems += [*recorded.problems, *templates.problems]
+        if not dry and not problems:
+            last.note(episodes, now)
         return Learned(recorded, lessons, templates, proposals, "", tuple(problems))
 
     def _record(self, desk: Desk, episodes: Sequence[Episode]) -> tuple[Recorded, LessonsWritten]:
