@@ -19,12 +19,15 @@ from benchmarks import (
     flush_rules,
     hook_latency,
     latency,
+    learn_scale,
+    learning,
     locomo,
     longmemeval,
     mcp_server,
     memory,
     packs,
     prompts,
+    real_runs,
     scifact,
     sync,
     tool_tokens,
@@ -47,7 +50,8 @@ ALL = tuple(
     module.BENCHMARK
     for module in (
         locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, drift, flush_rules, latency,
-        prompts, sync, cold, memory, mcp_server, hook_latency, tool_tokens,
+        prompts, sync, cold, memory, mcp_server, hook_latency, tool_tokens, learning,
+        real_runs, learn_scale,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -12,7 +12,8 @@ precision@3   of the (up to three) things retrieved for an attempt, the share of
 answered      attempts for which anything was retrieved
 helped        of the failures that repeat an earlier one (of the same task; or of its family, where the own
               task is left out), the share for which something of that family was retrieved
-in the pack   the same, by the text of a real context pack of a vault whose notes learning has written
+our pack      what stands in the slot of mistakes of a real context pack, of a vault whose notes learning has
+              written: lessons and, where they leave room, known failures; `by a lesson`: helped by one of those
 
 Beside it: the three latest failures, the three runs that BM25 finds nearest to the command, and the three
 nearest of those that failed. Families: tau-bench by the gold actions that change something (reading ones
@@ -64,7 +65,7 @@ _READS = ("get_", "search_", "list_", "calculate", "think")
 _WORD = re.compile(r"[a-z0-9]+")
 _TREATED = re.compile(r"\b(heat|cool|clean)(?:ed|ing|s)?\b")
 _TWO = re.compile(r"\b(?:two|both|second)\b")
-_LESSON = re.compile(r"\^(l-[a-z0-9]+)")
+_OURS = (": ours", ": our pack")
 _NOT_STEPS = ("think",)  # a thought changes nothing, and no two are alike
 
 
@@ -91,23 +92,22 @@ def run(options: Options) -> Outcome:
         for name, tries in sets.items():
             for setting in SETTINGS:
                 rows |= _lessons(name, setting, tries, embedder)
-        packs = {name: _in_packs(work / "packs" / name, tries, store) for name, tries in sets.items()}
+        for name, tries in sets.items():
+            rows[f"{name}, same task: our pack"] = _in_packs(work / "packs" / name, tries, store)
         templates = _templates(tau, embedder)
-    for name, share in packs.items():
-        rows[f"{name}, same task: ours"]["in the pack"] = share
-    own = {f"{name}: {key}": value for name, figures in rows.items() if name.endswith("ours")
+    own = {f"{name}: {key}": value for name, figures in rows.items() if name.endswith(_OURS)
            for key, value in figures.items()}  # fmt: skip
     own |= {f"templates, {name}.{key}": value for name, figures in templates.items() if "ours" in name
             for key, value in figures.items()}  # fmt: skip
     return Outcome(
         metrics=own,
-        baselines={**{name: figures for name, figures in rows.items() if not name.endswith("ours")},
+        baselines={**{name: figures for name, figures in rows.items() if not name.endswith(_OURS)},
                    **{name: figures for name, figures in templates.items() if "ours" not in name}},
         data={"tau-bench": len(tau), "ALFWorld": len(alfworld)},
         tables=(
             compared(
                 "Lessons from earlier trials, for later attempts (%)",
-                ("precision@3", "answered", "helped", "in the pack", "lessons"),
+                ("precision@3", "answered", "helped", "by a lesson", "lessons"),
                 rows,
             ),
             compared(
@@ -268,35 +268,54 @@ def _judged(got: Sequence[tuple[Got, Try, bool]]) -> Figures:
 # --- packs: the same by the real notes
 
 
-def _in_packs(folder: Path, tries: Sequence[Try], store: RunStore) -> float:
-    """Of the repeated failures of the same task, those whose real pack quotes a lesson of their family."""
-    held: list[bool] = []
+def _in_packs(folder: Path, tries: Sequence[Try], store: RunStore) -> Figures:
+    """What the slot of mistakes holds in the real pack of each later attempt: lessons, and where they leave
+    room known failures of commands like this one. Of a vault that has learned from earlier trials alone.
+    """
+    told: list[tuple[Try, list[str], list[str], bool]] = []
     for trial in sorted({one.trial for one in tries})[1:]:
         before = [one for one in tries if one.trial < trial]
         failed_before = {one.task for one in before if one.episode.failed}
-        asked = [
-            one
-            for one in tries
-            if one.trial == trial and one.episode.failed and one.task in failed_before and one.family
-        ]
-        if asked:
-            held += _quoted(folder / str(trial), before, asked, store)
-    return 100 * sum(held) / max(1, len(held))
+        asked = [one for one in tries if one.trial == trial and one.family]
+        for one, lessons, issues in _quoted(folder / str(trial), before, asked, store):
+            repeated = one.episode.failed and one.task in failed_before
+            told.append((one, lessons, issues, repeated))
+    right = [family == one.family for one, lessons, issues, _ in told for family in (*lessons, *issues)]
+    repeats = [(one.family in (*lessons, *issues), one.family in lessons)
+               for one, lessons, issues, repeated in told if repeated]  # fmt: skip
+    return {
+        "precision@3": 100 * sum(right) / max(1, len(right)),
+        "answered": 100 * sum(bool(lessons or issues) for _, lessons, issues, _ in told) / max(1, len(told)),
+        "helped": 100 * sum(helped for helped, _ in repeats) / max(1, len(repeats)),
+        "by a lesson": 100 * sum(by_lesson for _, by_lesson in repeats) / max(1, len(repeats)),
+    }
 
 
-def _quoted(folder: Path, before: Sequence[Try], asked: Sequence[Try], store: RunStore) -> Iterator[bool]:
-    """For each of `asked`: does the pack of a vault that has learned from `before` quote what it needs?"""
+def _quoted(
+    folder: Path, before: Sequence[Try], asked: Sequence[Try], store: RunStore
+) -> Iterator[tuple[Try, list[str], list[str]]]:
+    """For each of `asked` the families of the lessons, and of the known failures, that its pack quotes."""
+    from hindbrain.learn.recording.issues import find_issues
+
     family_of = {one.episode.run: one.family for one in before}
     shutil.rmtree(folder, ignore_errors=True)  # kept from an earlier run: it may know later trials
     with _opened(folder) as app:
         app.learning.runs.add_imported("earlier", (list(store.events(run)) for run in family_of))
         app.learning.learn()
         app.sync()
-        families = {lesson.id: _main_family(lesson.evidence, family_of) for lesson in app.learning.lessons()}
+        families = {
+            f"^{lesson.id}": _main_family(lesson.evidence, family_of) for lesson in app.learning.lessons()
+        }
+        issues = {
+            f"^{issue.id}": _main_family(issue.runs, family_of)
+            for issue in find_issues(app.learning.runs.episodes())
+        }
         for one in asked:
             pack = app.context.pack(one.episode.command, preset="agent")
-            ids = _LESSON.findall("\n".join(excerpt.text for excerpt in pack.excerpts))
-            yield any(families.get(id_) == one.family for id_ in ids)
+            ids = [id_ for slot in pack.slots if slot.name == "lessons" for excerpt in slot.excerpts
+                   for id_ in excerpt.passages]  # fmt: skip
+            lessons, failures = ([known[id_] for id_ in ids if id_ in known] for known in (families, issues))
+            yield one, lessons, failures
 
 
 # --- templates

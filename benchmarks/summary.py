@@ -80,6 +80,25 @@ GOALS = (
     Goal("mcp_server", "remember, batched.p50_ms", "`remember`, batched, over stdio, p50, ms", ""),
     Goal("tool_tokens", "core.tokens", "Tool set `core`, tokens", "≤ 900"),
     Goal("tool_tokens", "all.tokens", "Tool set `all`, tokens", "≤ 2,300"),
+    Goal("learning", "repeats.down", "Simulated desktop: repeated failures down by, %", "≥ 80"),
+    Goal("learning", "iterations.down", "... iterations of known tasks down by, %", "≥ 40"),
+    Goal("learning", "template", "... success where a template was followed, %", "> 85"),
+    Goal("learning", "relevance", "... memories found by the command that were relevant, %", "> 80"),
+    Goal("learning", "relevance, all", "... with the profile and what happened last, %", ""),
+    Goal("learning", "taste", "... as the user likes it, %", ""),
+    Goal(
+        "real_runs",
+        "ALFWorld, same task: our pack: precision@3",
+        "Mistakes in packs, ALFWorld, precision@3, %",
+        "",
+    ),
+    Goal("real_runs", "ALFWorld, same task: our pack: helped", "... repeated failures that are told, %", ""),
+    Goal("real_runs", "tau-bench, same task: our pack: precision@3", "... tau-bench, precision@3, %", ""),
+    Goal("real_runs", "tau-bench, same task: our pack: helped", "... repeated failures that are told, %", ""),
+    Goal("learn_scale", "200000.import_s", "200,000 events imported, s", ""),
+    Goal("learn_scale", "200000.learn_s", "... and learned from, s", "< 60 with import"),
+    Goal("learn_scale", "200000.peak_mb", "... peak memory, MB", ""),
+    Goal("learn_scale", "year.consolidate_s", "365 daily notes consolidated, s", "< 10"),
 )
 
 

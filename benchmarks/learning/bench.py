@@ -22,7 +22,7 @@ from benchmarks.learning.vault_memory import VaultMemory
 from benchmarks.learning.world import World
 
 RUNS = 500
-SEEDS = (1, 2, 3)
+SEEDS = (11, 12, 13)  # 1 to 3 shaped this world, and lessons and templates were tried on 1: not for figures
 OFF, KEYWORDS, OURS, BEST = "memory off", "keyword memory", "hindbrain", "all known"
 NO_LESSONS, NO_TEMPLATES = "without lessons", "without templates"
 ARMS = (OFF, KEYWORDS, OURS, NO_LESSONS, NO_TEMPLATES, BEST)
@@ -170,14 +170,15 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     places = [(at + 0.5) * runs / _BINS for at in range(_BINS)]
     for arm, colour in colours.items():
         heights = [result["metrics"][f"curve.{arm}.repeats.{at}"] for at in range(_BINS)]
-        axes.plot(places, heights, color=colour, label=f"{arm}, repeated failures (%)")
+        axes.plot(places, heights, color=colour, label=arm)
         heights = [result["metrics"][f"curve.{arm}.iterations.{at}"] for at in range(_BINS)]
         shown = [(place, height) for place, height in zip(places, heights, strict=True) if height >= 0]
-        axes.plot(*zip(*shown, strict=True), color=colour, linestyle=":", label=f"{arm}, iterations")
+        if shown:
+            axes.plot(*zip(*shown, strict=True), color=colour, linestyle=":")
     axes.set_xlabel("runs", fontsize=9)
     axes.set_ylim(bottom=0)
-    headline(axes, "Simulated desktop: each run makes the next one better")
-    legend(axes, 2)
+    headline(axes, "Simulated desktop: repeated failures (%), iterations (dotted)")
+    legend(axes, 3)
 
 
 BENCHMARK = Benchmark("learning", run, draw)
