@@ -13,7 +13,7 @@ answered      attempts for which anything was retrieved
 helped        of the failures that repeat an earlier one (of the same task; or of its family, where the own
               task is left out), the share for which something of that family was retrieved
 our pack      what stands in the slot of mistakes of a real context pack, of a vault whose notes learning has
-              written: lessons and, where they leave room, known failures; `by a lesson`: helped by one of those
+              written: lessons and, where they leave room, known failures; `by a lesson`: helped by these
 
 Beside it: the three latest failures, the three runs that BM25 finds nearest to the command, and the three
 nearest of those that failed. Families: tau-bench by the gold actions that change something (reading ones
