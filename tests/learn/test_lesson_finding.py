@@ -9,7 +9,7 @@ from lesson_runs import CLICK, DAY, KEYS, act, browsing, in_order, missed, run, 
 
 from hindbrain.learn.lessons.finding import find_lessons
 from hindbrain.learn.lessons.lesson import Lesson
-from hindbrain.learn.runs.episode import Episode, Rejection
+from hindbrain.learn.runs.episode import Action, Episode, Rejection
 
 
 def only(episodes: list[Episode]) -> Lesson:
@@ -42,7 +42,8 @@ def test_it_says_what_differed_and_what_worked() -> None:
     assert lesson.before == "type_text({text})"
     assert lesson.text == (
         "For tasks like “open github.com in Chrome”: do not `click(URL bar)` (in 4 of 4 runs that failed, "
-        "0 of 5 that worked); `press_key(l, command: true)` before `type_text({text})` worked in 5 of 5."
+        "0 of 5 that worked); `press_key(l, command: true)` before `type_text({text})` worked in 5 of 5; "
+        "else “typed into the page, the URL bar was not focused”."
     )
     assert (lesson.failures, lesson.successes) == (4, 5)
 
@@ -51,6 +52,118 @@ def test_what_both_did_is_no_lesson() -> None:
     same = [browsing(number, ok=True) for number in (1, 3, 5)]
     lesson = only(in_order(missed(0, 2, 4), same))
     assert (lesson.avoid, lesson.prefer) == ("", "")
+
+
+def corrected(number: int, command: str, failed: tuple[Action, ...], good: tuple[Action, ...]) -> Episode:
+    """A run that was rejected for what it did first, and went well with what it did then."""
+    rejected = (Rejection("that was not it", 40, len(failed)),)
+    return run(number, command, "success", *failed, *good, rejections=rejected)
+
+
+def test_one_run_that_went_well_is_enough_and_is_told_as_one() -> None:
+    lesson = only(in_order(missed(0, 2, 4), worked(3)))
+    assert lesson.prefer == "press_key(l, command: true)" and "worked in 1 of 1" in lesson.text
+    assert lesson.confidence < only(in_order(missed(0, 2, 4), worked(1, 3, 5))).confidence
+
+
+def test_one_good_run_tells_nothing_of_failures_that_do_not_say_why() -> None:
+    silent = [one._replace(reason="") for one in missed(0, 2, 4)]
+    assert find_lessons(in_order(silent, worked(3)), None) == []
+    assert only(in_order(silent, worked(1, 3))).prefer == "press_key(l, command: true)"
+
+
+def test_failures_without_reason_or_difference_make_no_lesson_until_something_tells_them_apart() -> None:
+    silent = [one._replace(reason="") for one in missed(0, 2, 4)]
+    same = [browsing(number, ok=True) for number in (1, 3)]
+    assert find_lessons(in_order(silent, same), None) == []
+    later = only(in_order(silent, worked(5, 6, 7)))
+    assert later.failures == 3 and later.avoid == "click(URL bar)"
+
+
+def test_a_second_attempt_that_worked_tells_more_than_other_runs() -> None:
+    look, grep = act("look_around"), act("search_all")
+    tries = [corrected(n, f"find file {n}", (look, act("take")), (grep, act("take"))) for n in (0, 2, 4)]
+    others = [run(n, f"find file {n}", "success", look, act("take")) for n in (1, 3, 5, 6)]
+    lesson = only(in_order(tries, others))
+    assert (lesson.avoid, lesson.prefer) == ("", "search_all()")
+    alone = [run(n, f"find file {n}", "success", grep, act("take")) for n in (10, 12, 14)]
+    failed = [run(n, f"find file {n}", "failed", look, act("take"), reason="no") for n in (0, 2, 4)]
+    assert only(in_order(failed, alone, others)).prefer == ""  # 3 of 7: other runs alone do not tell
+
+
+def test_what_a_second_attempt_only_goes_on_from_is_not_to_be_avoided() -> None:
+    def going_on(number: int) -> Episode:
+        first = (act("open_application", "Notes"), act("click", "New"), act("type_text", f"text {number}"))
+        return corrected(number, f"note down text {number}", first, (act("press_key", "return"),))
+
+    lesson = only([going_on(0), going_on(1), going_on(2)])
+    assert (lesson.avoid, lesson.prefer) == ("", "press_key(return)")
+
+
+def test_each_thing_that_went_wrong_in_a_run_counts_for_itself() -> None:
+    def twice(number: int) -> Episode:
+        bad, worse = (act("click", "A"), act("click", "Old")), (act("click", "B"), act("click", "New"))
+        rejected = (Rejection("the panel was closed by mistake", 20, 2),)
+        more = {"rejections": rejected, "reason": "nobody was logged in before"}
+        return run(number, f"turn on mode {number}", "failed", *bad, *worse, **more)
+
+    first, second = find_lessons([twice(0), twice(1), twice(2)], None)
+    assert {first.reason, second.reason} == {"the panel was closed by mistake", "nobody was logged in before"}
+    assert first.id != second.id and first.evidence == second.evidence
+    last = first if first.reason.startswith("nobody") else second
+    assert "`click(B)`" in last.text and "click(A)" not in last.text  # what had led to the other one
+
+
+def test_failures_that_give_the_same_reason_are_alike_however_the_task_is_put() -> None:
+    def listening(number: int, words: str) -> Episode:
+        steps = (act("open_application", "Player"), act("click", "album cover"))
+        return run(number, words, "failed", *steps, app="Player", reason="nothing plays at all")
+
+    puts = ("I want to hear jazz music", "play blues music now", "put on waltz music")
+    lesson = only([listening(number, puts[number // 2]) for number in range(6)])
+    assert lesson.failures == 6 and set(lesson.commands) == set(puts)
+
+
+def test_what_goes_wrong_twice_in_one_run_counts_once() -> None:
+    def twice(number: int) -> Episode:
+        rejected = (Rejection("not focused", 20, 1), Rejection("not focused at all", 20, 2))
+        steps = (CLICK, CLICK, KEYS)
+        return run(number, "open the site", "success", *steps, rejections=rejected)
+
+    assert find_lessons([twice(0), twice(1)], None) == []
+
+
+def test_the_same_call_for_another_thing_is_the_same_call() -> None:
+    def shell(number: int, outcome: str, *lines: str) -> Episode:
+        reason = "this is not the repository" if outcome == "failed" else ""
+        steps = [act("shell", line.format(f"~/code/p{number}")) for line in lines]
+        return run(number, f"test ~/code/p{number}", outcome, *steps, reason=reason)
+
+    failed = [shell(n, "failed", "pwd", "pytest") for n in (0, 2, 4)]
+    good = [shell(n, "success", "cd {}", "pytest") for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert (lesson.avoid, lesson.prefer, lesson.before) == ("shell(pwd)", "shell(cd {path})", "shell(pytest)")
+
+
+def test_a_call_whose_arguments_all_vary_is_never_forbidden() -> None:
+    failed = [run(n, f"tidy up, part {n}", "failed", act("click", f"place {n}")) for n in range(4)]
+    good = [run(n, f"tidy up, part {n}", "success", act("sweep")) for n in (4, 5, 6)]
+    lesson = only([*failed, *good])
+    assert (lesson.avoid, lesson.prefer) == ("", "sweep()") and "do not" not in lesson.text
+
+
+def test_what_everybody_does_in_an_application_needs_more_proof_to_be_blamed() -> None:
+    look, book = act("look_up", "profile"), act("book")
+
+    def booking(number: int, outcome: str, *steps: Action) -> Episode:
+        reason = "the price is wrong" if outcome == "failed" else ""
+        return run(number, f"book flight {number}", outcome, *steps, app="air", reason=reason)
+
+    failed = [booking(n, "failed", look, book) for n in (0, 2, 4)]
+    good = [booking(n, "success", book) for n in (1, 3, 5)]
+    elsewhere = [run(n, f"water plant {n}", "success", look, app="air") for n in range(10, 40)]
+    assert only(in_order(failed, good)).avoid == "look_up(profile)"
+    assert only(in_order(failed, good, elsewhere)).avoid == ""
 
 
 def test_a_tool_that_good_runs_need_is_not_forbidden_as_such() -> None:
@@ -134,6 +247,15 @@ def test_runs_that_only_say_why_give_their_advice_as_an_order() -> None:
     ]
     lesson = only([run(n, f"heat some {n}", "failed", reason=reason) for n, reason in enumerate(heat)])
     assert "open the microwave first, then heat the " in lesson.text
+
+
+def test_advice_that_fits_every_task_is_none() -> None:
+    vague = "I should have read the task carefully. I will try to execute a different action."
+    told = [run(n, "heat the cup", "failed", reason=vague) for n in range(3)]
+    assert "carefully (said" not in only(told).text and "(said by" not in only(told).text
+    better = vague + " I should have opened the microwave before heating the cup."
+    lesson = only([one._replace(reason=better) for one in told])
+    assert "open the microwave before heating the cup (said by" in lesson.text
 
 
 def test_two_commands_are_not_alike_because_they_speak_of_the_same_thing() -> None:

@@ -7,7 +7,7 @@ from lesson_runs import in_order, missed, run, worked
 
 from hindbrain.learn.lessons.finding import find_lessons
 from hindbrain.learn.lessons.lesson import Lesson
-from hindbrain.learn.lessons.matching import LEAST, match_lessons
+from hindbrain.learn.lessons.matching import LEAST, SURE, match_lessons
 
 MAIL = [run(n, f"send {who} a mail about lunch", "failed", reason="no network", app="Mail")
         for n, who in enumerate(("Anna", "Bo", "Eve"), 20)]  # fmt: skip
@@ -39,6 +39,21 @@ def test_scores_lie_between_the_threshold_and_one() -> None:
 def test_another_application_is_another_matter() -> None:
     assert match_lessons("open lwn.net in Chrome", LESSONS, None, app="Safari") == []
     assert match_lessons("open lwn.net in Chrome", LESSONS, None, app="chrome") != []
+
+
+def test_a_command_that_is_half_alike_fits_when_it_shares_two_words() -> None:
+    note = Lesson("l-note", "press return", ("write a note titled {text} saying {text}",), confidence=0.8)
+    command = "write a short note about warm jumpers for the trip"
+    ((lesson, score),) = match_lessons(command, [*LESSONS, note], None)
+    assert lesson.id == "l-note" and LEAST <= score < SURE
+
+
+def test_a_short_command_fits_by_all_the_words_that_its_lesson_has() -> None:
+    play = Lesson("l-play", "press return twice", ("play {text}", "put on {text}"), confidence=0.8)
+    assert [lesson.id for lesson, _ in match_lessons("play Heroes", [*LESSONS, play], None)] == ["l-play"]
+    long = "play soft slow second movement Moonlight sonata quietly tonight"
+    assert [lesson.id for lesson, _ in match_lessons(long, [*LESSONS, play], None)] == ["l-play"]
+    assert match_lessons("close the garage", [*LESSONS, play], None) == []
 
 
 def test_retired_lessons_are_told_to_nobody() -> None:

@@ -49,9 +49,38 @@ def test_a_correction_towards_an_application_is_enough() -> None:
     put_right = run(
         2, "open site.com in Chrome", started=first.ended + 20, actions=(do("open_application", "Chrome"),)
     )
-    assert texts(first, put_right) == ["Uses Chrome to open websites (1 of 1 run)"]
+    assert texts(first, put_right) == [
+        "Prefers Chrome over Safari to open websites (put right on 2026-05-15)"
+    ]
     assert texts(first, put_right._replace(outcome="failed")) == []
     assert texts(first._replace(outcome="success"), put_right) == []
+
+
+def test_a_correction_is_enough_where_nothing_else_was_opened() -> None:
+    first = run(1, "open site.com", "cancelled", actions=(do("click", "the dock"),))
+    put_right = run(
+        2, "open site.com in Chrome", started=first.ended + 20, actions=(do("open_application", "Chrome"),)
+    )
+    assert texts(first, put_right) == ["Prefers Chrome to open websites (put right on 2026-05-15)"]
+
+
+def test_two_kinds_of_task_are_no_choice_between_their_applications() -> None:
+    def makes(number: int, what: str, named: str, app: str) -> Episode:
+        actions = (do("open_application", app), do("type_text", named))
+        return run(number, f"make a {what} {named}", ago=9000 - 300 * number, actions=actions)
+
+    titles = ("Groceries", "Reading list", "Ideas", "Holiday plans", "Gift ideas", "Recipes")
+    notes = [makes(n, "note", title, "Notes") for n, title in enumerate(titles)]
+    files = [makes(6, "PDF of", "roadmap.pdf", "Preview"), makes(7, "PDF of", "thesis.docx", "Preview")]
+    assert texts(*notes, *files) == []
+    written = [makes(8 + n, "note", title, "TextEdit") for n, title in enumerate(titles[:2])]
+    assert texts(*notes, *written) == ['Uses Notes for tasks like "make a note Ideas" (6 of 8 runs)']
+
+
+def test_another_verb_is_another_kind() -> None:
+    added = [opens(n, "add the yoga class to the team calendar", "Calendar") for n in range(4)]
+    moved = [opens(5, "share the yoga class to the team calendar", "Mail")]
+    assert texts(*added, *moved) == []
 
 
 def test_names_in_the_command_make_no_kinds_of_their_own() -> None:
@@ -114,3 +143,13 @@ def test_what_strangers_runs_show_waits_in_the_inbox(book: Book) -> None:
     book.app.memory.settle(idle=True)
     assert book.app.memory.book.items() == []
     assert "Uses Chrome to open websites" in book.text("inbox")
+
+
+def test_what_was_usual_before_a_correction_does_not_count_against_it() -> None:
+    usual = [run(at, "play Heroes", actions=(do("open_application", "Apple Music"),)) for at in range(1, 9)]
+    first = run(9, "play Heroes", "cancelled", actions=(do("open_application", "Apple Music"),))
+    put_right = run(
+        10, "play Heroes with Spotify", started=first.ended + 20, actions=(do("open_application", "Spotify"),)
+    )
+    (text,) = texts(*usual, first, put_right)
+    assert text.startswith("Prefers Spotify over Apple Music ")

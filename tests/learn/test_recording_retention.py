@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recording_runs import CHROME, Book, do, run
 
 from hindbrain.app import App
-from hindbrain.learn.recording.entries import New, entries_of, with_entries, without_oldest
+from hindbrain.learn.recording.entries import New, entries_of, with_entries, with_newest, without_oldest
 from hindbrain.learn.recording.patterns import find_patterns
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.vault.lines import NoteLines
@@ -100,6 +100,39 @@ def test_runs_that_are_imported_late_stand_at_their_place_in_time(book: Book) ->
     assert times == sorted(times) and len(times) == 200
 
 
+def test_runs_that_are_older_than_a_full_log_go_to_the_archive_at_once(book: Book) -> None:
+    new = pages(200)
+    book.record(*new)
+    log = book.text("task_log")
+    old = [run(800 + i, f"Old task {i}", ago=90 * DAY - i) for i in range(30)]
+    recorded = book.record(*old, *new)
+    assert (recorded.runs, recorded.archived) == (30, 30)
+    assert book.text("task_log") == log
+    months = [path for path in book.files() if "Task Log 2026" in path]
+    assert sum(book.files()[path].count(b"Old task") for path in months) == 30
+
+
+def test_of_thousands_at_once_only_the_last_days_get_daily_lines(book: Book) -> None:
+    few = [run(5000 + i, f"Old task {i}", ago=200 * DAY - 60 * i) for i in range(3)]
+    book.record(*few)
+    assert len(_days(book)) == 1  # as it was lived
+    many = [run(i, f"Open page{i}.com", ago=(1100 - i) * DAY / 10) for i in range(1100)]
+    assert book.record(*few, *many).runs == 1100
+    days = _days(book)
+    newest = max(days)
+    assert 30 <= len(days) - 1 <= 32 and few[0].run.encode() in days[min(days)]
+    assert many[-1].run.encode() in days[newest] and not any(
+        many[0].run.encode() in one for one in days.values()
+    )
+    before = book.files()
+    book.record(*few, *many)
+    assert book.files() == before
+
+
+def _days(book: Book) -> dict[str, bytes]:
+    return {path: data for path, data in book.files().items() if "Daily/" in path}
+
+
 def test_the_log_is_not_trimmed_for_every_run(book: Book) -> None:
     runs = pages(230)
     assert book.record(*runs[:220]).archived == 0
@@ -132,7 +165,7 @@ _LINES = st.lists(
 def test_no_line_is_lost_whatever_the_log_looks_like(lines: list[str], most: int) -> None:
     data = "\n".join(lines).encode()
     kept = without_oldest(data, most, "log.md")
-    moved = [line for _, _, block in kept.moved for line in NoteLines(block).texts]
+    moved = [line for one in kept.moved for line in NoteLines(one.block).texts]
     left = NoteLines(kept.data).texts
     assert sorted(filter(str.strip, [*left, *moved])) == sorted(filter(str.strip, NoteLines(data).texts))
     assert len(entries_of(NoteLines(kept.data), kept.data)) <= max(most, 0) or not kept.moved
@@ -154,3 +187,24 @@ def test_new_entries_leave_every_other_line_in_its_order(lines: list[str], days:
         rest.remove(line)
     assert sorted(rest) == sorted(line for line in NoteLines(data).texts if line.strip())
     assert sum("^r-new" in line for line in after) == len(new)
+
+
+@given(_LINES, st.lists(st.integers(0, 60), max_size=8, unique=True), st.integers(1, 4), st.integers(0, 2))
+@settings(max_examples=500)
+def test_what_passes_through_the_log_leaves_it_as_if_it_had_stood_there(
+    lines: list[str], days: list[int], most: int, slack: int
+) -> None:
+    data = "\n".join(lines).encode()
+    new = sorted(
+        New(time, f"r-new{day}", (f"## {time}", f"- x ^r-new{day}"))
+        for day in days
+        if (time := f"2026-0{1 + day // 28}-{day % 28 + 1:02d}T00:00:00Z")
+    )
+    slow = without_oldest(with_entries(data, new, "log.md"), most, "log.md", slack=slack)
+    if not slow.ids.issuperset(one.id for one in new):
+        return  # code is not closed: nothing can be added
+    quick = with_newest(data, new, most, "log.md", slack=slack)
+    assert quick.ids >= {one.id for one in new}
+    assert NoteLines(quick.data).texts == NoteLines(slow.data).texts
+    assert sorted(one.block.split() for one in quick.moved) == sorted(one.block.split() for one in slow.moved)
+    assert [one.time[:19] for one in quick.moved] == [one.time[:19] for one in slow.moved]

@@ -80,6 +80,28 @@ def test_more_runs_change_figures_and_lists_and_not_the_steps(app: App) -> None:
     assert "r-0006" in template.evidence
 
 
+def test_failures_in_a_row_are_in_the_note_until_a_run_goes_well(app: App) -> None:
+    runs = mails(6)
+    learn(app, runs)
+    runs += [mail(50 + i, "Zoe", "the budget", outcome="failed", score=10) for i in range(2)]
+    learn(app, runs)
+    assert book_of(app).templates()[0].failing == 2
+    assert learn(app, runs) == TemplatesWritten()
+    runs.append(mail(60, "Zoe", "the budget"))
+    learn(app, runs)
+    assert "failed_in_a_row: 0" in note(app).read_text()
+    assert learn(app, runs) == TemplatesWritten()
+
+
+def test_new_steps_begin_without_the_failures_of_the_old_ones(app: App) -> None:
+    failed = [mail(50 + i, "Zoe", "the budget", outcome="failed", score=10) for i in range(2)]
+    learn(app, [*mails(3), *failed])
+    assert book_of(app).templates()[0].failing == 2
+    written = learn(app, [*mails(3), *failed, *saving(9, 60)])
+    assert len(written.changed) == 1
+    assert book_of(app).templates()[0].failing == 0
+
+
 def test_other_steps_make_a_new_version_and_the_old_one_is_kept(app: App) -> None:
     learn(app, mails(3))
     written = learn(app, [*mails(3), *saving(9, 10)])

@@ -7,6 +7,7 @@ import random
 from template_runs import act, mail, mails, run, shown, visits
 
 from hindbrain.learn.runs.episode import Rejection
+from hindbrain.learn.templates.aligning import Call, Column, common, marks_of
 from hindbrain.learn.templates.finding import find_templates, note_name
 from hindbrain.learn.templates.matching import filled
 from hindbrain.learn.templates.trigger import fires
@@ -215,3 +216,76 @@ def test_a_note_can_be_called_so_on_every_system() -> None:
     assert note_name("Open {url}: a/b \\ <c>|?*") == "Open url a b c"
     assert note_name("CON") == "Template CON"
     assert note_name("…") == "Template"
+
+
+def test_what_most_runs_end_with_is_the_last_step_wherever_it_stands() -> None:
+    runs = [
+        run(i, f"test ~/code/{name}", act("open_terminal"), *middle, act("shell", command="pytest -q"))
+        for i, (name, middle) in enumerate(
+            [
+                ("atlas", [act("shell", command="ls"), act("shell", command="make")]),
+                ("site", [act("shell", command="make"), act("shell", command="ls")]),
+                ("app", [act("shell", command="pytest -q"), act("shell", command="make")]),
+                ("notes", []),
+                ("blog", [act("shell", command="pytest -q"), act("shell", command="ls")]),
+            ]
+        )
+    ]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps)[-1] == "shell(pytest -q)"
+
+
+def test_the_end_of_most_runs_is_one_column_whatever_the_alignment_made_of_it() -> None:
+    def call(name: str) -> Call:
+        return Call(name, (act(name),), frozenset({f"of={name}"}))
+
+    apart = [
+        Column("open", {run: call("open") for run in range(4)}),
+        Column("finish", {0: call("finish"), 1: call("finish")}),
+        Column("wait", {2: call("wait"), 3: call("wait")}),
+        Column("finish", {2: call("finish")}),
+        Column("take_screenshot", {run: call("take_screenshot") for run in range(4)}),
+    ]
+    kept = common(apart, 4, 0.5, lambda _: 0.5)
+    assert [(column.name, len(column.cells)) for column in kept] == [
+        ("open", 4), ("finish", 3), ("take_screenshot", 4),
+    ]  # fmt: skip
+
+
+def test_a_way_of_saying_it_is_among_the_commands_however_old_it_is() -> None:
+    first = mail(0, "Zoe", "lunch", command="mail Zoe about lunch")
+    people = ["Anna", "Bob", "Carol", "Dave", "Eve", "Finn", "Gus", "Hal", "Ida", "Jo"]
+    runs = [first, *(mail(1 + i, who, "lunch") for i, who in enumerate(people))]
+    [template] = find_templates(runs, load_static())
+    assert "mail Zoe about lunch" in template.commands
+
+
+def test_runs_that_share_only_the_opening_of_an_application_make_no_template() -> None:
+    said = {
+        "git commit ~/code/notes saying fix typo": [
+            "cd ~/code/notes",
+            "git add -A",
+            "git commit -m fix typo",
+        ],
+        "deploy ~/code/site to staging": ["cd ~/code/site", "make build", "make push"],
+        "test ~/code/site": ["cd ~/code/site", "source .venv/bin/activate", "pytest -q"],
+        "check that the tests in ~/code/app pass": [
+            "cd ~/code/app",
+            "source .venv/bin/activate",
+            "pytest -q",
+        ],
+    }
+    runs = [
+        run(i, command, act("open_application", name="Terminal"), act("take_screenshot"),
+            *(act("run_shell_command", command=line) for line in lines), act("take_screenshot"))
+        for i, (command, lines) in enumerate(said.items())
+    ]  # fmt: skip
+    assert find_templates(runs, load_static()) == []
+
+
+def test_what_names_the_deed_is_not_taken_from_the_command() -> None:
+    commit = act("run_shell_command", command="git commit -m fix typo")
+    assert marks_of(commit, "git commit ~/a saying fix typo") == {"command=git commit -m <said>"}
+    assert marks_of(act("press_key", key="delete"), "delete the lesson") == {"key=delete"}
+    opened = act("open_application", name="Calendar")
+    assert marks_of(opened, "add it to my calendar") == marks_of(opened, "schedule it")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from template_runs import act, mail, mails, run, shown, visits
 
-from hindbrain.learn.runs.episode import Rejection
+from hindbrain.learn.runs.episode import Episode, Rejection
 from hindbrain.learn.templates.finding import find_templates
 from hindbrain.learn.templates.matching import filled, match_templates
 from hindbrain.learn.templates.promoting import proposals
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.using import coverage, with_use
+from hindbrain.models.embedder import Embedder
 from hindbrain.models.static import load_static
 
 EMBEDDER = load_static()
@@ -151,3 +152,108 @@ def test_nine_of_ten_runs_propose_a_skill_and_less_does_not() -> None:
     assert proposals([proven._replace(successes=8)]) == []
     assert proposals([proven._replace(path="")]) == []
     assert proposals([proven._replace(path="T/Renamed.md")])[0].id == proposal.id
+
+
+def _calendar(number: int, command: str, *keys: str, typed: str) -> Episode:
+    pressed = [act("press_key", key=key) for key in keys]
+    steps = [act("open_application", name="Calendar"), pressed[0], act("type_text", text=typed), *pressed[1:]]
+    return run(number, command, *steps, app="Calendar")
+
+
+def _adding_and_cancelling() -> list[Episode]:
+    events = ["piano lesson", "yoga class", "board meeting", "dentist"]
+    added = [
+        _calendar(i, f"add {what} on May {i + 3} to my calendar", "n", "return", typed=f"{what} May {i + 3}")
+        for i, what in enumerate(events)
+    ]
+    cancelled = [
+        _calendar(10 + i, f"take the {what} off the calendar", "f", "return", "delete", "return", typed=what)
+        for i, what in enumerate(events)
+    ]
+    return [episode for pair in zip(added, cancelled, strict=True) for episode in pair]
+
+
+@pytest.mark.parametrize("embedder", [EMBEDDER, None])
+def test_two_kinds_of_task_in_one_application_are_two_templates(embedder: Embedder | None) -> None:
+    templates = find_templates(_adding_and_cancelling(), embedder)
+    assert [len(template.steps) for template in templates] == [4, 6]
+    for command, steps in (
+        ("take the team lunch off the calendar", 6),
+        ("add lunch on May 9 to my calendar", 4),
+    ):
+        assert [len(template.steps) for template, _ in match_templates(command, templates, embedder)] == [
+            steps
+        ]
+
+
+def test_a_command_of_a_template_that_is_not_offered_finds_no_other_one() -> None:
+    adding, cancelling = find_templates(_adding_and_cancelling(), EMBEDDER)
+    # A person made it fit more than it is good for.
+    loose = adding._replace(trigger="calendar", commands=(*adding.commands, "take a class on the calendar"))
+    command = "take the yoga class off the calendar"
+    known = [loose, cancelling._replace(failing=2)]
+    assert match_templates(command, [loose], EMBEDDER)  # on its own it would be taken
+    assert match_templates(command, known, EMBEDDER) == []
+
+
+def test_what_the_command_says_of_the_deed_is_no_value() -> None:
+    commits = [
+        run(i, f"git commit {path} saying {text}", act("open_application", name="Terminal"),
+            act("run_shell_command", command=f"cd {path}"), act("run_shell_command", command="git add -A"),
+            act("run_shell_command", command=f"git commit -m {text}"), app="Terminal")
+        for i, (path, text) in enumerate((("~/a", "fix typo"), ("~/b", "add tests"), ("~/c", "bump it")))
+    ]  # fmt: skip
+    [template] = find_templates(commits, EMBEDDER)
+    assert template.steps[-1].arguments[0][1].startswith("git commit -m {")
+    assert match_templates("git commit ~/d saying new words", [template], EMBEDDER)
+    assert match_templates("deploy ~/d to staging", [template], EMBEDDER) == []
+
+
+def test_two_failures_in_a_row_with_all_its_steps_withhold_it_until_one_goes_well() -> None:
+    failed = [mail(70 + i, "Zoe", "lunch", outcome="failed", score=10) for i in range(2)]
+    good = mails(20)
+    command = "send an email to Zoe about lunch"
+    once = with_use(MAIL, [*good, failed[0]])
+    twice = with_use(MAIL, [*good, *failed])
+    again = with_use(MAIL, [*good, *failed, mail(80, "Zoe", "lunch")])
+    assert [template.failing for template in (once, twice, again)] == [1, 2, 0]
+    offered = [bool(match_templates(command, [template], EMBEDDER)) for template in (once, twice, again)]
+    assert offered == [True, False, True]
+    changed = twice._replace(steps=(*twice.steps[:-1], Step("click", (("element", "Send"),))))
+    assert with_use(changed, [*good, *failed]).failing == 0
+
+
+def test_a_slot_is_filled_from_where_other_commands_have_it() -> None:
+    topics = ["solar panels", "tax forms", "sourdough", "train fares"]
+    ways = ["find out about {} on the internet", "do a web search on {}", "search the web for {}"]
+    runs = [
+        run(
+            i,
+            ways[i % 3].format(topic),
+            act("press_key", key="l"),
+            act("type_text", text=topic),
+            app="Safari",
+        )
+        for i, topic in enumerate(topics * 3)
+    ]
+    templates = find_templates(runs, EMBEDDER)
+    for way in ways:
+        command = way.format("the budget for March")
+        [(template, _), *_] = match_templates(command, templates, EMBEDDER)
+        assert shown(filled(template, command))[1] == "type_text(the budget for March)"
+
+
+def test_the_application_that_a_command_ends_with_fills_no_slot() -> None:
+    songs = ["Heroes", "Hallelujah", "Paper Planes"]
+    runs = [
+        run(
+            i,
+            f"play {song}",
+            act("open_application", name="Spotify"),
+            act("type_text", text=song),
+            app="Spotify",
+        )
+        for i, song in enumerate(songs)
+    ]
+    [template] = find_templates(runs, EMBEDDER)
+    assert shown(filled(template, "play Nightswimming with Spotify"))[1] == "type_text(Nightswimming)"

@@ -79,6 +79,13 @@ def test_a_note_reads_back_as_the_template_that_it_was_made_from() -> None:
     assert parse(text_of(MAIL).encode(), PATH) == without_first_keys(MAIL)
 
 
+def test_failures_in_a_row_stand_in_the_note_only_when_there_are_some() -> None:
+    failing = MAIL._replace(recent=0.8, failing=2)
+    assert parse(text_of(failing).encode(), PATH) == without_first_keys(failing)
+    assert "failed_in_a_row: 2\n" in text_of(failing)
+    assert "failed_in_a_row" not in text_of(MAIL)
+
+
 def test_a_note_has_the_form_of_the_reference() -> None:
     text = text_of(MAIL)
     assert text.startswith("---\ntype: task-template\ntrigger: send.*email|compose.*email\napp: Mail\n")

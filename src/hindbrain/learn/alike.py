@@ -11,6 +11,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ _PARTS = (
     (re.compile(r"\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{4,}\b"), " <id> "),
     (re.compile(r"\b\d[\d.,:]*\b"), " <n> "),
 )
+_KNOWN = 16_384  # commands whose words are kept: each is compared several times, one pass after the other
 _WORD = re.compile(r"<\w+>|[^\W_]+(?:'[a-z]+)?")
 
 
+@lru_cache(maxsize=_KNOWN)
 def masked(command: str) -> str:
     """The command with what varies as `<url>`, `<email>`, `<text>`, `<path>`, `<id>` or `<n>`."""
     for pattern, name in _PARTS:
@@ -56,7 +59,7 @@ def masked(command: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """The words that count, as they are compared; a masked part is one word."""
-    return _words(masked(command))
+    return list(_words(masked(command)))
 
 
 def parts_of(command: str) -> frozenset[str]:
@@ -130,8 +133,9 @@ def grouped(vectors: NDArray[np.float32], least: float) -> list[list[int]]:
     return groups
 
 
-def _words(plain: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(plain.lower())]
+@lru_cache(maxsize=_KNOWN)
+def _words(plain: str) -> tuple[str, ...]:
+    return tuple([_stem(word) for word in _WORD.findall(plain.lower())])
 
 
 def _weight(word: str) -> float:

@@ -252,15 +252,21 @@ class Learning:
 
     def _learn_on(self, desk: Desk) -> str:
         learned = self._learn(desk)
-        new = (len(learned.lessons.added), len(learned.templates.added))
-        return f"{learned.recorded.runs} runs recorded, {new[0]} lessons and {new[1]} templates new"
+        counts = (
+            (learned.recorded.runs, "run recorded", "runs recorded"),
+            (len(learned.lessons.added), "new lesson", "new lessons"),
+            (len(learned.templates.added), "new template", "new templates"),
+        )
+        told = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        return ", ".join(told) or "nothing new"
 
     def _summarise_on(self, desk: Desk) -> str:
         from hindbrain.learn.summaries.summaries import Summaries
 
         summaries = Summaries(desk, self._around.memory(), lambda: self._chat("summaries"), self._log(desk))
         episodes = self.runs.episodes(last=MOST_EPISODES)
-        return f"{summaries.bring_up_to_date(episodes, self._lesson_book(desk).lessons())} summaries written"
+        written = summaries.bring_up_to_date(episodes, self._lesson_book(desk).lessons())
+        return f"{written} {'section' if written == 1 else 'sections'} written" if written else "none is due"
 
     def keep_skill(self, proposal: Proposal, approved: str) -> str:
         """Write the note of a skill that its owner ticked in the inbox."""

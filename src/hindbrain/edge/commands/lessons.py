@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from hindbrain.app import App
     from hindbrain.context.packs.learned import Match
+    from hindbrain.learn.lessons.guards import Heeded
     from hindbrain.learn.lessons.lesson import Lesson
 
 _ORDER = ("escalated", "active", "retired")
@@ -41,7 +42,9 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         lessons = app.learning.lessons()
         if verb == "show":
-            return _show_one(_find(args.words[1], lessons), out)
+            lesson = _find(args.words[1], lessons)
+            heeded = app.learning.heeded().get(f"^{lesson.id}") if lesson.guard else None
+            return _show_one(lesson, heeded, out)
         if args.words:
             return _show_fitting(app, " ".join(args.words), lessons, out)
         any_runs = bool(lessons) or bool(app.learning.runs.episodes(last=1))
@@ -85,7 +88,7 @@ def _show_fitting(app: App, command: str, lessons: Sequence[Lesson], out: Output
     return 0
 
 
-def _show_one(lesson: Lesson, out: Output) -> int:
+def _show_one(lesson: Lesson, heeded: Heeded | None, out: Output) -> int:
     if out.json:
         out.data(lesson_data(lesson))
         return 0
@@ -96,6 +99,7 @@ def _show_one(lesson: Lesson, out: Output) -> int:
         ("avoid", lesson.avoid),
         ("instead", f"{lesson.prefer} before {lesson.before}" if lesson.before else lesson.prefer),
         ("guard", lesson.guard),
+        ("", f"asked {heeded.asked} times, {heeded.heeded} times it was heeded" if heeded else ""),
         ("for", "; ".join(f"“{command}”" for command in lesson.commands)),
         ("failed", _runs(lesson.evidence)),
         ("worked", _runs(lesson.worked)),

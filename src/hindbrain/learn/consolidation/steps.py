@@ -109,7 +109,7 @@ class Work:
         self.counts = self.counts._replace(facts=found.facts, superseded=found.superseded, held=found.held)
         if not found.notes:
             return "no daily note is due"
-        line = f"{found.facts} facts of {len(found.notes)} daily notes"
+        line = f"{_counted(found.facts, 'fact')} of {_counted(len(found.notes), 'daily note')}"
         line += f", {found.superseded} replace older ones" if found.superseded else ""
         return line + (f", {found.held} wait in the inbox" if found.held else "")
 
@@ -119,7 +119,7 @@ class Work:
         found = archive(self._desk, moves, self._vouch)
         self.problems += found.problems
         self.counts = self.counts._replace(archived=found.moved)
-        line = f"{found.moved} notes moved" if found.moved else "nothing is old enough"
+        line = f"{_counted(found.moved, 'note')} moved" if found.moved else "nothing is old enough"
         return line + (f", {found.linked} stay because others link to them" if found.linked else "")
 
     def _is_done(self, path: str, digest: str) -> bool:
@@ -160,3 +160,7 @@ class Work:
         self.problems += found.problems
         self.counts = self.counts._replace(stale=len(found.ids))
         return f"{len(found.ids)} memories moved" if found.ids else "none is stale"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"

@@ -55,6 +55,8 @@ def returns(episodes: Sequence[Episode], kinds: Sequence[int] | None = None) -> 
     """By id, without "^". Of the newest 5,000 runs, oldest first. `kinds`: of each, where they are known."""
     if kinds is None:
         episodes = episodes[-MOST_RUNS:]
+        if not any(map(ids_of, episodes)):
+            return {}  # nothing was injected, so nothing has to be compared
         kinds = kind_numbers(episodes)
     of_kind: dict[int, _Tally] = defaultdict(_Tally)
     with_it: dict[tuple[str, int], _Tally] = defaultdict(_Tally)

@@ -20,7 +20,8 @@ def runs_of_journal(log: Log) -> Iterator[list[Event]]:
         if event is None:
             log.refuse(number, f"no event that this version knows: {line[:60].decode('utf-8', 'replace')!r}")
             continue
-        event = event._replace(run=safe_id(event.run))
+        run = safe_id(event.run)
+        event = event if run == event.run else event._replace(run=run)
         if isinstance(event, RunCreated):
             open_runs[event.run] = [event._replace(source="import")]
         elif event.run not in open_runs:

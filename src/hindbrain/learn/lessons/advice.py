@@ -1,18 +1,21 @@
 """The sentence in what runs said of their failure that tells best what to do instead. Pure, extractive.
 
 "I should have opened the microwave first" becomes "Open the microwave first". A sentence is central when it
-is like those of the other runs; what every failure says ("I will try something else") tells nothing:
+is like those of the other runs; what every failure says tells nothing, and what fits every task ("read the
+task carefully", "try something else") is no advice at all:
 
-    score = likeness to the sentences of these runs  -  likeness to the sentences of all failures
+    score = likeness to the sentences of these runs  -  likeness to those of all failures
+            + 0.15 when it names a thing of the task
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hindbrain.learn.alike import vectors_of
+from hindbrain.learn.alike import tells, vectors_of, words_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +35,15 @@ _ADVICE = re.compile(
     r"(?: (?:also|first|always|try to|make sure to|remember to|try to remember to|have to))*\s+(?=\w)"
 )
 _ORDER = re.compile(r"(?i)^(?:always|never|do not|don't|avoid|use|make sure|remember|check|try|instead of)\b")
-_VAGUE = re.compile(r"(?i)\b(?:stuck in a loop|different action|identical actions|try again)\b")
+# What fits every task, and helps with none.
+_VAGUE = re.compile(
+    r"(?i)\b(?:stuck in a loop|different (?:action|approach|strateg|way)\w*|identical actions"
+    r"|tr(?:y|ied) again|careful\w*|pa(?:y|id) (?:more |closer )?attention"
+    r"|ask(?:ed)? (?:for|the) (?:help|user|clarification)"
+    r"|(?:read|check|follow|understand)(?:ed)? the (?:task|instruction|problem)\w*|something else"
+    r"|try to execute|double.?check|keep track|more efficient\w*|mistakes?|next time|start(?:ed)? over)\b"
+)
+_ABOUT = 0.15  # for advice that names a thing of the task
 _PAST = {
     "been": "be", "begun": "begin", "brought": "bring", "built": "build", "chosen": "choose", "done": "do",
     "found": "find", "given": "give", "gone": "go", "gotten": "get", "held": "hold", "kept": "keep",
@@ -47,26 +58,41 @@ _VERB_AFTER = re.compile(r"(^|,\s+(?:and\s+)?(?:then\s+)?|\bthen\s+|\band\s+(?:t
 _SILENT_E = re.compile(r"(?:[^aeiou][aeiou][vzcgu]|[cgv]|at|[^s]s|[^aeioul]l|ir|id|os|as)$")
 
 
-def best_advice(reasons: Sequence[str], everything: NDArray[np.float32] | None) -> str:
+def best_advice(
+    reasons: Sequence[str], everything: NDArray[np.float32] | None, commands: Sequence[str] = ()
+) -> str:
     """The advice of these reasons, as an order; "" when none of them gives any.
 
-    `everything`: vectors of the sentences of all failures (see `sentence_vectors`).
+    `everything`: the mean of the sentences of all failures (see `mean_sentence`). `commands`: of the task,
+    whose things advice should name.
     """
     import numpy as np
 
-    found = list(dict.fromkeys((one, advice) for one in sentences(reasons) if (advice := as_order(one))))
+    things = {word for command in commands for word in words_of(command) if tells(word)}
+    found = [
+        (one, advice)
+        for one in dict.fromkeys(sentences(reasons))
+        if not _VAGUE.search(one) and (advice := as_order(one))
+    ][-_MOST:]
     if not found:
         return ""
-    rows = vectors_of([one for one, _ in found[-_MOST:]], None)
+    rows = vectors_of([one for one, _ in found], None)
     score = (rows @ rows.T).mean(axis=1)
-    if everything is not None and len(everything):
-        score = score - (rows @ everything.mean(axis=0))
-    vague = np.asarray([bool(_VAGUE.search(one)) for one, _ in found[-_MOST:]])
-    return found[-_MOST:][int(np.argmax(score - vague))][1]
+    if everything is not None:
+        score = score - (rows @ everything)
+    about = np.asarray([not things.isdisjoint(words_of(one)) for one, _ in found])
+    return found[int(np.argmax(score + _ABOUT * about))][1]
 
 
-def sentence_vectors(reasons: Sequence[str]) -> NDArray[np.float32]:
-    return vectors_of(list(sentences(reasons))[-5000:], None)
+def mean_sentence(reasons: Sequence[str]) -> NDArray[np.float32]:
+    """What all these reasons say, as one vector."""
+    import numpy as np
+
+    counts = Counter(sentences(reasons)[-5000:])
+    rows = vectors_of(list(counts), None)
+    weights = np.asarray(list(counts.values()), dtype=np.float32)
+    mean: NDArray[np.float32] = weights @ rows / max(1.0, float(weights.sum()))
+    return mean
 
 
 def sentences(reasons: Sequence[str]) -> list[str]:

@@ -3,7 +3,9 @@
     likeness = (0.5 command + 0.25 reason + 0.25 actions) / (the weights of what both have)
 
 A reason or an action that one of the two does not have is left out of the mean; runs of different
-applications are not alike at all. Words count by how much they tell among all failures.
+applications are not alike at all. The same reason adds 0.3 of what is missing to 1; where two reasons share
+nothing, 0.85 of the likeness is left: one task can go wrong in several ways. Words count
+by how much they tell among all failures.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ LEAST = 0.65
 LOOSE = 0.45  # for failures that are in no group of three: the nearest of them are joined down to here
 ENOUGH = 3  # failures that make a lesson
 _MOST_SMALL = 800  # groups that are joined, the newest: bounds time and memory
+SAME, SAME_REASON = 0.95, 0.3  # reasons that are the same; of what is missing to 1, for failures that give it
+UNLIKE, OTHER_REASON = 0.15, 0.85  # reasons that share nothing; what is left of the likeness for them
 SAME_THING = 0.3  # of what is missing to 1, for two commands that name the same address, id or text
 _BLOCK = 256  # failures whose likeness to all before them is known at one time: bounds the memory
 
@@ -139,11 +143,18 @@ def _likeness(sides: _Sides, some: slice, others: slice) -> Rows:
     for rows, worth in ((sides.reason, REASON), (sides.actions, ACTIONS)):
         there = np.asarray(rows.any(axis=1), dtype=np.bool_)
         both = worth * np.outer(there[some], there[others]).astype(np.float32)
-        total += both * (rows[some] @ rows[others].T)
+        near = rows[some] @ rows[others].T
+        total += both * near
         weight += both
+        if rows is sides.reason:
+            same = both * (near >= SAME)
+            unlike = (both > 0) & (near < UNLIKE)
+    total /= weight
+    total += SAME_REASON / REASON * same * (1 - total)
+    total[unlike] *= OTHER_REASON
     apps, theirs = sides.apps[some, None], sides.apps[None, others]
-    fits = (apps == theirs) | (apps == 0) | (theirs == 0)
-    likeness: Rows = np.where(fits, total / weight, 0.0)
+    total[(apps != theirs) & (apps != 0) & (theirs != 0)] = 0.0
+    likeness: Rows = total
     return likeness
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from hindbrain.learn.alike import masked
-from hindbrain.learn.recording.wording import is_deed
+from hindbrain.learn.lessons.calls import Calls, Given, Trace
 from hindbrain.learn.runs.episode import Action
 
 _LONGEST = 40  # characters of a value that is worth naming
 _SHARE = 3  # a value stands for itself when at least one in so many runs that use the tool give it
 _MOST_ARGUMENTS = 4  # shown; a booking has a dozen
 _MOST_DEEDS = 60  # different ones of a run that are compared
-LOOP = 3  # times the same call with the same answer: a run that goes in circles
+_CODE = re.compile(r"[A-Z]{5,}")  # MDCLVA: the number of a booking
 
 
 class Deeds(NamedTuple):
@@ -24,6 +25,7 @@ class Deeds(NamedTuple):
     failed: frozenset[str] = frozenset()  # those that a tool answered with an error
     looped: frozenset[str] = frozenset()  # those that were done in circles
     said: tuple[tuple[str, str], ...] = ()  # (deed, error), once each
+    last: str = ""  # what was done at the end
 
     def before(self, first: str, then: str) -> bool:
         """Was `first` done, and before `then`?"""
@@ -31,27 +33,39 @@ class Deeds(NamedTuple):
         return first in done and then in done and done.index(first) < done.index(then)
 
 
+class _Shown(dict[int, str]):
+    """Calls in the words of one group, each worded when it is first asked for."""
+
+    def __init__(self, show: Callable[[int], str]) -> None:
+        self._show = show
+
+    def __missing__(self, call: int) -> str:
+        shown = self[call] = self._show(call)
+        return shown
+
+
 class Masking:
     """Which values of arguments stand for themselves among these runs, and which vary."""
 
-    def __init__(self, *sides: Iterable[tuple[str, Sequence[Action]]]) -> None:
+    def __init__(self, calls: Calls, *sides: Iterable[tuple[str, Sequence[Action]]]) -> None:
         """`sides`: runs that failed and runs that went well; the command of each, and what it did.
 
         What is usual on one side stands for itself on both.
         """
-        self._fixed = {triple for side in sides for triple in _fixed(list(side))}
+        self._calls = calls
+        self._fixed = {
+            triple
+            for side in sides
+            for triple in _fixed([(command, calls.trace(actions)) for command, actions in side], calls.givens)
+        }
         # One group asks again and again about the same runs.
-        self._shown: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
-        self._deeds: dict[tuple[Action, ...], Deeds] = {}
+        self._shown = _Shown(self._show)
+        self._literals: dict[str, tuple[Given, ...]] = {}
+        self._deeds: dict[int, Deeds] = {}
 
-    def shown(self, action: Action) -> str:
+    def _show(self, call: int) -> str:
         """`press_key(l, command: true)`, `type_text({text})`."""
-        key = (action.name, action.arguments)
-        if (known := self._shown.get(key)) is None:
-            known = self._shown[key] = self._show(action)
-        return known
-
-    def _show(self, action: Action) -> str:
+        action = self._calls[call]
         masked = [
             (key, value if (action.name, key, value) in self._fixed else f"{{{key}}}")
             for key, value in action.arguments
@@ -60,33 +74,33 @@ class Masking:
             kept = [pair for i, pair in enumerate(masked) if i == 0 or not pair[1].startswith("{")]
             masked = [*kept[:_MOST_ARGUMENTS], ("…", "…")]
         text = Action(action.name, tuple(masked)).shown.replace("…: …", "…")
-        return " ".join(text.replace("`", "'").split())
+        deed = " ".join(text.replace("`", "'").split())
+        self._literals[deed] = tuple(
+            (action.name, *pair) for pair in action.arguments if (action.name, *pair) in self._fixed
+        )
+        return deed
+
+    def literals(self, deed: str) -> tuple[Given, ...]:
+        """What of a deed that was shown stands for itself."""
+        return self._literals.get(deed, ())
 
     def deeds(self, actions: Sequence[Action]) -> Deeds:
-        key = tuple(actions)
-        if (known := self._deeds.get(key)) is None:
-            known = self._deeds[key] = self._done_in(key)
+        trace = self._calls.trace(actions)
+        if (known := self._deeds.get(id(trace))) is None:
+            known = self._deeds[id(trace)] = self._told(trace)
         return known
 
-    def _done_in(self, actions: Sequence[Action]) -> Deeds:
-        done: dict[str, None] = {}
-        failed: set[str] = set()
-        said: dict[tuple[str, str], None] = {}
-        calls: Counter[Action] = Counter()
-        looped: set[str] = set()
-        for action in actions:
-            if not is_deed(action):
-                continue
-            deed = self.shown(action)
-            if len(done) < _MOST_DEEDS:
-                done.setdefault(deed)
-            calls[action] += 1
-            if calls[action] >= LOOP:
-                looped.add(deed)
-            if not action.ok:
-                failed.add(deed)
-                said.setdefault((deed, action.said))
-        return Deeds(tuple(done), frozenset(failed), frozenset(looped), tuple(said))
+    def _told(self, trace: Trace) -> Deeds:
+        shown = self._shown.__getitem__
+        done = dict.fromkeys(map(shown, trace.calls))
+        said = dict.fromkeys([(shown(call), answer) for call, answer in trace.failed])
+        return Deeds(
+            tuple(done)[:_MOST_DEEDS],
+            frozenset([deed for deed, _ in said]),
+            frozenset(map(shown, trace.looped)),
+            tuple(said),
+            shown(trace.last) if trace.last >= 0 else "",
+        )
 
 
 def tool_of(deed: str) -> str:
@@ -100,35 +114,38 @@ def is_bare(deed: str) -> bool:
     )
 
 
-def _fixed(runs: Sequence[tuple[str, Sequence[Action]]]) -> set[tuple[str, str, str]]:
-    """(tool, argument, value) of the values that do not vary with the command."""
+def _fixed(runs: Sequence[tuple[str, Trace]], givens: Sequence[Given]) -> set[Given]:
+    """The values that do not vary with the command."""
     users: Counter[str] = Counter()
-    givers: Counter[tuple[str, str, str]] = Counter()
-    wishes: dict[tuple[str, str, str], set[str]] = defaultdict(set)  # the commands it was given for
-    named: set[tuple[str, str, str]] = set()
-    for command, actions in runs:
-        users.update({action.name for action in actions})
+    givers: Counter[int] = Counter()
+    for _, trace in runs:
+        users.update(trace.tools)
+        givers.update(trace.given)
+    enough = {
+        number
+        for number, count in givers.items()
+        # Of one run alone, all but what its command names stands for itself.
+        if count >= min(2, len(runs))
+        and count * _SHARE >= users[givens[number][0]]
+        and _tells(givens[number][2])
+    }
+    wishes: dict[int, set[str]] = defaultdict(set)  # the commands it was given for
+    named: set[int] = set()
+    for command, trace in runs:
         folded = command.casefold()
-        given = {(action.name, key, value) for action in actions for key, value in action.arguments}
-        for triple in given:
-            givers[triple] += 1
-            wishes[triple].add(folded)
-            if len(triple[2]) > 2 and triple[2].casefold() in folded:
-                named.add(triple)  # what the command names is another thing with the next command
+        for number in trace.given & enough:
+            value = givens[number][2]
+            wishes[number].add(folded)
+            if len(value) > 2 and value.casefold() in folded:
+                named.add(number)  # what the command names is another thing with the next command
     # What is given for one command only may vary with the command.
     least = min(2, len({command.casefold() for command, _ in runs}))
-    return {
-        triple
-        for triple, count in givers.items()
-        if count >= 2
-        and count * _SHARE >= users[triple[0]]
-        and len(wishes[triple]) >= least
-        and triple not in named
-        and _tells(triple[2])
-    }
+    return {givens[number] for number in enough - named if len(wishes[number]) >= least}
 
 
 def _tells(value: str) -> bool:
-    """Ids, numbers and data in JSON are of one run, however many share them."""
+    """Ids, numbers, sums and data in JSON are of one run, however many share them."""
     short = 0 < len(value) <= _LONGEST and "\n" not in value and value[0] not in "{["
-    return short and not masked(value).startswith(("<id>", "<n>"))
+    if not short or _CODE.fullmatch(value) or not any(char.isalpha() for char in value):
+        return False
+    return not masked(value).startswith(("<id>", "<n>"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hindbrain.learn.lessons.wishes import wish_of
-from hindbrain.learn.runs.episode import Action, Episode
+from hindbrain.learn.runs.episode import Action, Episode, Rejection
 
 
 class Failure(NamedTuple):
@@ -14,25 +14,60 @@ class Failure(NamedTuple):
 
     episode: Episode
     reason: str  # in the run's words; "" when it does not say
-    actions: tuple[Action, ...]  # what led there
+    actions: tuple[Action, ...]  # the attempt that led there: what was done since the rejection before
+    attempt: int = -1  # which of the run's rejections it is; -1 for the last thing that went wrong
 
     @property
     def wish(self) -> str:
         """The command without what this run filled in."""
         return wish_of(self.episode)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an id is made of."""
+        run = self.episode.run
+        return (run,) if self.attempt < 0 else (run, str(self.attempt))
+
+
+class Good(NamedTuple):
+    """A run that went well."""
+
+    run: str
+    command: str
+    actions: tuple[Action, ...]  # what went well: since the last rejection
+    spoilt: tuple[Action, ...] = ()  # what was done before it
+
+
+def good_of(episode: Episode) -> Good:
+    return Good(episode.run, episode.command, since(episode), before(episode))
+
 
 def failures_of(episodes: Sequence[Episode]) -> list[Failure]:
-    """In the order of the episodes. A run counts once: a run that failed with its end, another that was
-    rejected on its way with the last thing that was rejected."""
+    """In the order of the episodes; of one run, each thing that went wrong for another reason."""
     found: list[Failure] = []
     for episode in episodes:
-        if episode.failed:
-            found.append(Failure(episode, episode.reason, episode.actions))
-        elif episode.rejections and episode.outcome == "success":
-            last = episode.rejections[-1]
-            found.append(Failure(episode, last.reason, before(episode)))
+        if episode.failed or (episode.rejections and episode.outcome == "success"):
+            found += _of(episode)
     return found
+
+
+def _of(episode: Episode) -> list[Failure]:
+    ends = [rejection for rejection in episode.rejections if rejection.after >= 0]
+    if episode.failed and not (ends and ends[-1].after >= len(episode.actions)):
+        ends.append(Rejection(episode.reason, after=len(episode.actions)))
+    if not ends:  # it went well after a rejection whose place is not known
+        return [Failure(episode, episode.rejections[-1].reason, ())]
+    starts = [0, *(end.after for end in ends)]
+    found: dict[str, Failure] = {}
+    for number, (start, end) in enumerate(zip(starts, ends, strict=False)):
+        last = end is ends[-1]
+        reason = episode.reason or end.reason if last and episode.failed else end.reason
+        if last or reason:
+            found.pop(reason, None)  # the same again: the last time counts
+            found[reason] = Failure(
+                episode, reason, episode.actions[start : end.after], -1 if last else number
+            )
+    return list(found.values())
 
 
 def before(episode: Episode) -> tuple[Action, ...]:

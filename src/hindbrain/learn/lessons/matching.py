@@ -2,7 +2,8 @@
 
     score = 0.7 nearest command + 0.3 mean of the three nearest, and 0.25 for words that the reason shares
 
-A lesson fits from 0.5 on, when its application is not another one; beside the best, only those count that
+A lesson fits from 0.5 on, or from 0.4 when one of its commands shares two telling words with the new one
+(or all, where it has fewer), and its application is not another one; beside the best, only those count that
 fit nearly as well. A lesson that a person typed has no commands: it fits by the words of its text.
 """
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.models.embedder import Embedder
 
-LEAST = 0.5  # below it, what is returned for ALFWorld's tasks is mostly of another family
-BESIDE = 0.9  # of the best score: a second lesson that fits worse is mostly of another family
+SURE = 0.5  # from which on likeness alone is enough
+LEAST = 0.4  # down to which one fits that shares two telling words with the new command, or all that it has
+BESIDE = 0.75  # of the best score: one task can go wrong in several ways, each with a lesson
 UNSEEN = 0.5  # rarity of a word that no lesson has: what a command fills in is mostly new
 _NEAREST = 0.7
 _REASON = 0.25
-_SHARED = 2  # words that a typed lesson and a command must share
+_SHARED = 2  # telling words
 
 
 def match_lessons(
@@ -50,7 +52,15 @@ def match_lessons(
         scored.append((lesson, round(min(1.0, score), 4)))
     # Among equals the one that is trusted more, then the one that has always stood first.
     scored.sort(key=lambda pair: (-pair[1], -pair[0].confidence))
-    return [pair for pair in scored[:most] if pair[1] >= max(LEAST, BESIDE * scored[0][1])]
+    fits = [pair for pair in scored if pair[1] >= SURE or _shares_words(command, pair[0])]
+    return [pair for pair in fits[:most] if pair[1] >= max(LEAST, BESIDE * fits[0][1])]
+
+
+def _shares_words(command: str, lesson: Lesson) -> bool:
+    """ "open the garage" is not about "open <url> in Chrome", though "play Heroes" is about "play {text}"."""
+    mine = set(words_of(command))
+    others = [{word for word in words_of(text) if tells(word)} for text in lesson.commands]
+    return any(words and len(mine & words) >= min(_SHARED, len(words)) for words in others)
 
 
 def _nearness(

@@ -7,20 +7,24 @@ that worked); `press_key(l, command: true)` before `type_text({text})` worked in
 from __future__ import annotations
 
 from hindbrain.learn.lessons.contrast import Contrast, Difference
-from hindbrain.learn.recording.wording import counted, plain
+from hindbrain.learn.lessons.deeds import is_bare
+from hindbrain.learn.recording.wording import plain
 
-_COMMAND, _REASON, _DEED = 90, 160, 120  # characters
+_COMMAND, _REASON, _WHY, _DEED = 90, 160, 100, 120  # characters
 _MOST_TRIED = 4
 
 
 def worded(command: str, told: Contrast, *, failures: int, reason: str, advice: str) -> str:
-    """One sentence. `command`: the most typical; `reason`: what went wrong; `advice`: what runs said."""
+    """One sentence; "" when there is nothing to say. `command`: the most typical; `reason`: what went wrong;
+    `advice`: what runs said."""
     parts = [part for part in (_avoided(told), _preferred(told)) if part]
-    if not parts and advice:
+    if parts and reason and not (told.avoid and told.avoid.said):
+        parts.append(f"else “{plain(reason, _WHY)}”")
+    elif not parts and advice:
         parts = [f"{_lower(plain(advice, 240))} (said by runs that failed {_times(failures)})"]
     elif not parts:
         parts = _unexplained(told, failures, reason)
-    return f"For tasks like “{plain(command, _COMMAND)}”: {'; '.join(parts)}."
+    return f"For tasks like “{plain(command, _COMMAND)}”: {'; '.join(parts)}." if parts else ""
 
 
 def _avoided(told: Contrast) -> str:
@@ -35,8 +39,8 @@ def _avoided(told: Contrast) -> str:
         return f"act, and do not stop at words (no tool was used {counts})"
     if found.kind == "looped":
         return f"when {deed} changes nothing, do something else (repeated {counts})"
-    if found.kind == "failed" and not said:
-        return f"mind that {deed} can fail (it did {counts})"
+    if found.kind == "failed" and (not said or is_bare(found.deed)):
+        return f"mind that {deed} can fail (it did {counts}{said})"
     return f"do not {deed} ({counts}{said})"
 
 
@@ -51,14 +55,15 @@ def _preferred(told: Contrast) -> str:
 
 
 def _unexplained(told: Contrast, failures: int, reason: str) -> list[str]:
-    parts = [f"failed {_times(failures)}" + (f" with “{plain(reason, _REASON)}”" if reason else "")]
-    if told.worked:
-        parts.append(f"{counted(told.worked, 'run')} like it worked, and no one step tells them apart")
-    elif told.tried:
-        tried = ", ".join(f"`{plain(deed, _DEED)}`" for deed in told.tried[:_MOST_TRIED])
-        parts.append(f"nothing like it has worked yet; already tried: {tried}")
-    else:
-        parts.append("nothing like it has worked yet")
+    """Why it failed, and what was done last; nothing where runs do not say why."""
+    if not reason:
+        return []
+    parts = [f"failed {_times(failures)} with “{plain(reason, _REASON)}”"]
+    if not told.worked:
+        tried = ", ".join(f"`{plain(deed, _DEED)}`" for deed in told.tried[-_MOST_TRIED:])
+        parts.append("nothing like it has worked yet" + (f"; already tried: {tried}" if tried else ""))
+    elif told.last:
+        parts.append(f"the last step before that: `{plain(told.last, _DEED)}`")
     return parts
 
 

@@ -33,10 +33,6 @@ class LogEntry(NamedTuple):
     stop: int  # exclusive
     id: str = ""  # the first block id in it, without "^"; "" when there is none
 
-    @property
-    def month(self) -> str:
-        return self.time[:7]
-
 
 class New(NamedTuple):
     """An entry that is to be told."""
@@ -46,12 +42,24 @@ class New(NamedTuple):
     lines: tuple[str, ...]  # its heading first
 
 
+class Moved(NamedTuple):
+    """An entry that has no place in the log any more."""
+
+    time: str
+    id: str
+    block: bytes
+
+    @property
+    def month(self) -> str:
+        return self.time[:7]
+
+
 class Kept(NamedTuple):
     """A log after its oldest entries were taken out."""
 
     data: bytes
-    moved: tuple[tuple[str, str, bytes], ...]  # month, block id and bytes of each, oldest first
-    ids: frozenset[str]  # of all entries that were there before
+    moved: tuple[Moved, ...]  # oldest first
+    ids: frozenset[str]  # of all entries, those that moved as well
 
 
 def entries_of(note: NoteLines, data: bytes, level: int = 2) -> list[LogEntry]:
@@ -77,13 +85,9 @@ def with_entries(data: bytes, new: Sequence[New], path: str, level: int = 2) -> 
     fresh = [one for one in new if one.id not in known]
     if not fresh:
         return data
-    # The latest time up to each entry: a log whose owner sorted it otherwise is added to at its end.
-    times: list[str] = []
-    for entry in there:
-        times.append(max(entry.time[:19], times[-1]) if times else entry.time[:19])
     by_place: dict[int, list[New]] = {}
-    for one in fresh:
-        by_place.setdefault(bisect_right(times, one.time[:19]), []).append(one)
+    for one, place in zip(fresh, _places(there, fresh), strict=True):
+        by_place.setdefault(place, []).append(one)
     for place in sorted(by_place, reverse=True):
         lines = [line for one in by_place[place] for line in (*one.lines, "")]
         if place < len(there):
@@ -93,6 +97,29 @@ def with_entries(data: bytes, new: Sequence[New], path: str, level: int = 2) -> 
             gap = [""] if end and note.texts[-1].strip() else []
             note.insert(end, [*gap, *lines[:-1]])
     return note.data()
+
+
+def with_newest(data: bytes, new: Sequence[New], most: int, path: str, *, slack: int = 0) -> Kept:
+    """The log with its newest `most` entries, those that are new among them; up to `slack` more may stay.
+
+    As `with_entries` and then `without_oldest`; but what would leave the log at once is not brought into it,
+    so that years of runs do not have to be read as one note.
+    """
+    note = NoteLines(data, path)
+    there = entries_of(note, data)
+    known = {entry.id for entry in there}
+    fresh = [one for one in new if one.id not in known]
+    over = len(there) + len(fresh) - most
+    if over <= slack:
+        return without_oldest(with_entries(data, new, path), most, path, slack=slack)
+    ranked = [(entry.time[:19], at, 1, 0) for at, entry in enumerate(there)]
+    ranked += [(fresh[i].time[:19], at, 0, i) for i, at in enumerate(_places(there, fresh))]
+    passing = [fresh[i] for _, _, is_there, i in sorted(ranked)[:over] if not is_there]
+    gone = {one.id for one in passing}
+    kept = without_oldest(with_entries(data, [one for one in new if one.id not in gone], path), most, path)
+    direct = [Moved(one.time, one.id, _block(one, note.end)) for one in passing]
+    moved = sorted([*kept.moved, *direct], key=lambda one: one.time[:19])
+    return Kept(kept.data, tuple(moved), kept.ids | gone)
 
 
 def without_oldest(data: bytes, most: int, path: str, level: int = 2, *, slack: int = 0) -> Kept:
@@ -105,7 +132,7 @@ def without_oldest(data: bytes, most: int, path: str, level: int = 2, *, slack: 
     ranked = sorted(range(len(there)), key=lambda at: (there[at].time[:19], at))
     old = [there[at] for at in sorted(ranked[: len(there) - most])]
     moved = [
-        (entry.month, entry.id, _bytes(note, entry.start, entry.stop))
+        Moved(entry.time, entry.id, _bytes(note, entry.start, entry.stop))
         for entry in sorted(old, key=lambda entry: entry.time[:19])
     ]
     texts: list[str] = []
@@ -147,6 +174,19 @@ def replace_line(note: NoteLines, entry: LogEntry, lead: str, text: str, ours: C
             note.replace(at, text)
             return True
     return False
+
+
+def _places(there: Sequence[LogEntry], new: Sequence[New]) -> list[int]:
+    """Before which of the entries each new one belongs."""
+    # The latest time up to each entry: a log whose owner sorted it otherwise is added to at its end.
+    times: list[str] = []
+    for entry in there:
+        times.append(max(entry.time[:19], times[-1]) if times else entry.time[:19])
+    return [bisect_right(times, one.time[:19]) for one in new]
+
+
+def _block(new: New, end: str) -> bytes:
+    return "".join(line + end for line in new.lines).encode("utf-8", "surrogateescape")
 
 
 def _stop(blocks: Sequence[Block], at: int) -> int:

@@ -38,8 +38,17 @@ class Kind(NamedTuple):
     same: int = 0  # runs whose command has exactly that form
 
 
-def kinds_of(episodes: Sequence[Episode], bare: Callable[[str], str] = str) -> list[Kind]:
-    """The kinds, by their first run. `bare` takes out of a command what must not count."""
+def kinds_of(
+    episodes: Sequence[Episode],
+    bare: Callable[[str], str] = str,
+    *,
+    alike: float = ALIKE,
+    same_verb: bool = False,
+) -> list[Kind]:
+    """The kinds, by their first run. `bare` takes out of a command what must not count.
+
+    `same_verb`: commands of one kind begin with the same word, which says what to do.
+    """
     forms: dict[str, list[int]] = {}
     for at, episode in enumerate(episodes):
         wish = wish_of(episode._replace(command=bare(episode.command[:_MOST_COMMAND])))
@@ -50,12 +59,25 @@ def kinds_of(episodes: Sequence[Episode], bare: Callable[[str], str] = str) -> l
     if not names:
         return []
     found: list[Kind] = []
-    for group in grouped(vectors_of(names, None), ALIKE):
+    for group in _groups(names, alike, same_verb):
         members = sorted(at for one in group for at in forms[names[one]])
         counts = Counter({names[one]: len(forms[names[one]]) for one in group})
         typical = min(counts, key=lambda form: (-counts[form], len(form), form))
         found.append(Kind(typical, tuple(episodes[at] for at in members), counts[typical]))
     return found
+
+
+def _groups(forms: Sequence[str], alike: float, same_verb: bool) -> list[list[int]]:
+    if not same_verb:
+        return grouped(vectors_of(forms, None), alike)
+    by_verb: dict[str, list[int]] = {}
+    for at, form in enumerate(forms):
+        by_verb.setdefault(form.split(maxsplit=1)[0], []).append(at)
+    found: list[list[int]] = []
+    for places in by_verb.values():
+        vectors = vectors_of([forms[at] for at in places], None)
+        found += [[places[at] for at in group] for group in grouped(vectors, alike)]
+    return sorted(found)
 
 
 def in_words(kind: Kind) -> str:

@@ -1,9 +1,10 @@
 """Preferences that runs show: the same choice again and again, though another one was possible. Pure.
 
 A choice counts when runs that did not fail made it at least three times, and in at least 75 % of the runs of
-that kind. A person who put an agent right towards it once has said it. Two sorts of choices are looked at:
-the application that was opened where others were opened as well, and a value that the user named in the
-command while the rest of it varied.
+that kind. A kind is narrow here, the same verb and nearly the same words: to make a note in one program and a
+PDF in another is no choice between the two. A person who put an agent right towards it once has said it. Two
+sorts of choices are looked at: the application that was opened where others were opened as well, and a value
+that the user named in the command while the rest of it varied.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.alike import masked
 from hindbrain.learn.recording.kinds import Kind, in_words, kinds_of
-from hindbrain.learn.recording.wording import counted, is_deed, item_id, plain
+from hindbrain.learn.recording.wording import counted, day_of, is_deed, item_id, plain
 from hindbrain.memory.policy.provenance import lowest
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAST_RUNS = 3
 LEAST_SHARE = 0.75
+LEAST_ALIKE = 0.75  # of masked commands, by their words: patterns may be vague, what somebody likes may not
 _CORRECTED = 3  # the weight of a run in which a person put an agent right: it is their word, one is enough
 _MOST_VALUE = 40  # characters of a value that may be a choice
 _NEWEST = 1_000  # runs that are looked at: a preference is of the present
@@ -53,10 +55,10 @@ class _Choice(NamedTuple):
 def find_preferences(episodes: Sequence[Episode], found: Sequence[Correction]) -> list[Preference]:
     """What these runs show, the most frequent first. `found`: the corrections among them."""
     episodes = episodes[-_NEWEST:]
-    towards = {one.corrected.run: frozenset(w.casefold() for w in one.added) for one in found}
+    towards = {one.corrected.run: one for one in found}
     apps = sorted({app for one in episodes if (app := opened_app(one))}, key=lambda app: (-len(app), app))
     shown: list[Preference] = []
-    for kind in kinds_of(episodes, _without_names(apps)):
+    for kind in kinds_of(episodes, _without_names(apps), alike=LEAST_ALIKE, same_verb=True):
         shown += _app_choice(kind, towards)
         shown += _value_choices(kind, towards)
     return sorted(shown, key=lambda one: (-one.runs, one.id))
@@ -71,19 +73,31 @@ def opened_app(episode: Episode) -> str:
     return plain(episode.app, _MOST_VALUE) if episode.app and in_front else ""
 
 
-def _app_choice(kind: Kind, towards: Mapping[str, frozenset[str]]) -> list[Preference]:
+def _app_choice(kind: Kind, towards: Mapping[str, Correction]) -> list[Preference]:
     opened = [(app, run) for run in kind.runs if (app := opened_app(run))]
     choices = [_Choice(app, run, _weight(app, run, towards)) for app, run in opened if _counts(run)]
+    said = [at for at, one in enumerate(choices) if one.weight == _CORRECTED]
+    if said:  # what agents did before they were put right is no choice of the person's
+        choices = choices[said[-1] :]
     best = _best(choices)
-    # Where nothing else was ever opened, nobody chose.
-    if best is None or len({app for app, _ in opened}) < 2:
+    if best is None:
         return []
     app, count = best
+    if said and app == choices[0].value:
+        correction = towards[choices[0].run.run]
+        before = opened_app(correction.original)
+        over = f" over {before}" if before and before != app else ""
+        day = day_of(correction.corrected.started)
+        text = f"Prefers {app}{over} {in_words(kind)} (put right on {day})"
+        return [_preference("app", app, text, count, choices)]
+    # Where nothing else was ever opened, nobody chose.
+    if len({other for other, _ in opened}) < 2:
+        return []
     text = f"Uses {app} {in_words(kind)} ({count} of {counted(len(choices), 'run')})"
     return [_preference("app", app, text, count, choices)]
 
 
-def _value_choices(kind: Kind, towards: Mapping[str, frozenset[str]]) -> list[Preference]:
+def _value_choices(kind: Kind, towards: Mapping[str, Correction]) -> list[Preference]:
     """Values of one argument of one tool that stand in the command."""
     by_place: dict[tuple[str, str], list[_Choice]] = defaultdict(list)
     for run in filter(_counts, kind.runs):
@@ -133,9 +147,11 @@ def _counts(run: Episode) -> bool:
     return not run.failed and run.outcome != "cancelled"
 
 
-def _weight(value: str, run: Episode, towards: Mapping[str, frozenset[str]]) -> int:
-    words = {word.casefold() for word in value.split()}
-    return _CORRECTED if words & towards.get(run.run, frozenset()) else 1
+def _weight(value: str, run: Episode, towards: Mapping[str, Correction]) -> int:
+    if (correction := towards.get(run.run)) is None:
+        return 1
+    added = {word.casefold() for word in correction.added}
+    return _CORRECTED if added & {word.casefold() for word in value.split()} else 1
 
 
 def _preference(place: str, value: str, text: str, count: int, choices: Sequence[_Choice]) -> Preference:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _PREFERENCES = "preferences"
 _IMPORTANCE = 0.6  # of a preference that was observed, not stated
+_MANY = 1_000  # runs that are new at once: years that were imported
+_LATELY_S = 30 * 86_400.0
 
 
 class Recorded(NamedTuple):
@@ -77,6 +79,18 @@ class Recorder:
 
         note = IssueNote(self._desk, Screen(self._memory.policy), self._recordings)
         return note.name_lessons(find_issues(episodes), lessons)
+
+
+def lately(fresh: Sequence[Episode], episodes: Sequence[Episode]) -> Sequence[Episode]:
+    """Those that get a line in the note of their day: all, but of thousands at once only the last 30 days'.
+
+    Nobody lived the years of an import with these notes; the archive of the log, patterns and the summary
+    tell them.
+    """
+    if len(fresh) <= _MANY:
+        return fresh
+    since = max(one.ended for one in episodes) - _LATELY_S
+    return [one for one in fresh if one.ended >= since]
 
 
 class _Recording:
@@ -161,7 +175,7 @@ class _Recording:
     def _daily(self, fresh: list[Episode]) -> None:
         from hindbrain.learn.recording.daily_lines import DailyLines
 
-        DailyLines(self._desk, self._screen).add(fresh)
+        DailyLines(self._desk, self._screen).add(lately(fresh, self._episodes))
 
     def _issues(self, fresh: list[Episode]) -> None:
         from hindbrain.learn.recording.issues import IssueNote, find_issues

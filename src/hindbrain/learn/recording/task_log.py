@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import NoteChanged, VaultError
-from hindbrain.learn.recording.entries import Kept, New, appended, ids_in, with_entries, without_oldest
+from hindbrain.learn.recording.entries import Kept, Moved, New, appended, ids_in, with_newest
 from hindbrain.learn.recording.places import SOURCE, first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
 from hindbrain.learn.recording.wording import block_id, lasted, outcome, stamp, what_worked
@@ -68,16 +68,15 @@ class TaskLog:
         before = page.data if page is not None else first_text(self._desk, "task_log", path)
         note_is = note_source(before, path)
         new = sorted(entry_of(episode, self._screen, note_is) for episode in episodes)
-        told = with_entries(before, new, path)
-        kept = without_oldest(told, self._live, path, slack=round(self._live * _SLACK))
+        kept = with_newest(before, new, self._live, path, slack=round(self._live * _SLACK))
         if not kept.ids.issuperset(one.id for one in new):
             raise VaultError(
                 f"nothing can be added to {path!r}: code or a comment above is not closed; close it"
             )
-        if kept.data == before:
-            return Logged(finished=True)
         ours = {line for one in new for line in one.lines}
-        self._archive(path, kept, ours, {one.id for one in new})
+        archived = self._archive(path, kept, ours, {one.id for one in new})
+        if kept.data == before:  # all of it was told before, or is older than what the log has
+            return Logged(len(new), archived) if archived else Logged(finished=True)
         done = True
 
         def change(now: Page | None) -> bytes | None:
@@ -88,32 +87,36 @@ class TaskLog:
         self._desk.edit(path, change, ours=ours)
         return Logged(len(new), len(kept.moved)) if done else None
 
-    def _archive(self, log: str, kept: Kept, ours: set[str], fresh: set[str]) -> None:
-        """Bring what left the log into the notes of its months, where it does not stand yet."""
-        months: dict[str, list[tuple[str, bytes]]] = {}
-        for month, name, block in kept.moved:
-            months.setdefault(month, []).append((name, block))
-        for month, moved in sorted(months.items()):
-            self._archive_month(log, month, moved, ours, fresh)
+    def _archive(self, log: str, kept: Kept, ours: set[str], fresh: set[str]) -> int:
+        """Bring what left the log into the notes of its months, where it does not stand yet; how many."""
+        months: dict[str, list[Moved]] = {}
+        for moved in kept.moved:
+            months.setdefault(moved.month, []).append(moved)
+        return sum(
+            self._archive_month(log, month, moved, ours, fresh) for month, moved in sorted(months.items())
+        )
 
     def _archive_month(
-        self, log: str, month: str, moved: Sequence[tuple[str, bytes]], ours: set[str], fresh: set[str]
-    ) -> None:
+        self, log: str, month: str, moved: Sequence[Moved], ours: set[str], fresh: set[str]
+    ) -> int:
         title = f"{_ARCHIVE} {month}"
         path = self._desk.path("archive", name=title)
+        left: list[bytes] = []
 
         def change(page: Page | None) -> bytes | None:
+            nonlocal left
             data = page.data if page is not None else first_text(self._desk, "archive", path, name=title)
             there, known = set(_blocks(data)), ids_in(data)
             # A run that is new to the log is known by its id; what stood in the log only by its bytes, since
             # its owner may have changed it after a crash.
             known &= fresh
-            left = [block for name, block in moved if block.rstrip() not in there and name not in known]
+            left = [one.block for one in moved if one.block.rstrip() not in there and one.id not in known]
             return appended(data, left) if left else None
 
-        lines = {line for _, block in moved for line in block.decode("utf-8", "replace").splitlines()}
+        lines = {line for one in moved for line in one.block.decode("utf-8", "replace").splitlines()}
         own = self._desk.own
         self._desk.edit(path, change, ours=sorted(x for x in lines if x in ours or own.is_ours(log, x)))
+        return len(left)
 
 
 def _blocks(data: bytes) -> list[bytes]:

@@ -60,6 +60,17 @@ def fold_all(events: Iterable[Event]) -> Iterator[Episode]:
             yield episode
 
 
+def outcome_of(events: Iterable[Event]) -> Outcome | None:
+    """How the run of these events ended, which is far cheaper than its episode; None when `fold` has none."""
+    begun = False
+    for event in events:
+        if isinstance(event, RunCreated):
+            begun = True
+        elif begun and isinstance(event, RunEnded):
+            return _OUTCOMES[event.end]
+    return None
+
+
 class Folding:
     """Takes events one by one; the state of runs that are going on."""
 

@@ -86,19 +86,24 @@ def line_of(event: Event) -> str:
     """The journal's line for an event, with what is too long cut and secrets taken out."""
     if not (math.isfinite(event.at) and 0 <= event.at <= LATEST):
         raise UsageError(f"{event.at!r} is no time of an event; give seconds since the epoch")
+    line = to_line(kept(event))
     # Half a character, as some hosts log it, can't be written as UTF-8.
-    return to_line(kept(event)).encode("utf-8", "replace").decode()
+    return line if line.isascii() else line.encode("utf-8", "replace").decode()
 
 
 def kept(event: Event) -> Event:
     """What a journal holds of an event. Changes nothing the second time."""
     if isinstance(event, ToolExecuted):
-        return event._replace(
-            name=_cut(event.name, _LONGEST_NAME),
-            arguments=shortened(event.arguments),
-            said=clean(event.said, _LONGEST_SAID),
-            app=_cut(event.app, _LONGEST_NAME),
-            screenshot=_cut(event.screenshot, _LONGEST_NAME),
+        return ToolExecuted(
+            event.run,
+            event.at,
+            _cut(event.name, _LONGEST_NAME),
+            shortened(event.arguments),
+            event.ok,
+            event.digest,
+            clean(event.said, _LONGEST_SAID),
+            _cut(event.app, _LONGEST_NAME),
+            _cut(event.screenshot, _LONGEST_NAME),
         )
     if isinstance(event, RunCreated):
         return event._replace(
@@ -148,7 +153,7 @@ def said_by(result: object) -> str:
 
 def clean(text: str, longest: int) -> str:
     """The text without secrets, cut. Looked at before it is cut: half a secret would not be known."""
-    return _cut(redact(text[:_LOOKED_AT])[0], longest)
+    return _cut(redact(text[:_LOOKED_AT])[0], longest) if text else ""
 
 
 def text_of(value: object) -> str:

@@ -18,7 +18,7 @@ from hindbrain.base.errors import Ambiguous, NotFound, UnsafePath, UsageError, V
 from hindbrain.learn.runs import files
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.runs.events import Event
-from hindbrain.learn.runs.folding import Folding, fold
+from hindbrain.learn.runs.folding import Folding, outcome_of
 from hindbrain.learn.runs.journal import RUNS, RunJournal, line_of
 
 if TYPE_CHECKING:
@@ -258,9 +258,8 @@ def _new_lines(events: Sequence[Event], counted: _Counted) -> bytes:
         return b""
     counted.new.add(run)
     counted.events += len(events)
-    episode = fold(events)
-    counted.outcomes["unfinished" if episode is None else episode.outcome] += 1
-    return "".join(line_of(event) + "\n" for event in events).encode()
+    counted.outcomes[outcome_of(events) or "unfinished"] += 1
+    return "".join([line_of(event) + "\n" for event in events]).encode()
 
 
 def _told(events: Iterable[Event]) -> Iterator[Told]:

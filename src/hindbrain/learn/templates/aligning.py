@@ -25,11 +25,15 @@ _BUCKETS = 512
 _CALL, _ARGUMENT, _PAIR = 1.0, 1.0, 0.7  # weights of a name, of a name with a value, of two names in a row
 _THINKING = re.compile(r"^(?:think|reason|reflect)", re.IGNORECASE)
 _LOOKING = re.compile(r"screenshot|observe|^look|^view_screen", re.IGNORECASE)
+_OPENING = re.compile(r"(?:open|launch|activate|start)_?app", re.IGNORECASE)
 _ID = re.compile(r"(?:^|_)(?:id|ids|uuid|guid)$", re.IGNORECASE)  # an argument that names one case
 _MUCH_BETTER = 0.2  # by which a rarer way must go well more often to be preferred to the usual one
 _GESTURE = 3  # arguments, at most, of a call that is told apart by them: a key with its modifiers
+_SHORT = 40  # characters of such an argument, with its name
 _LEAST_WAY = 2  # runs that did it so, for a way of doing something
 _OWN = 0.6  # of the values of an argument that differ: from here on each run has its own
+_KEYS = frozenset({"key", "keys", "button", "modifier", "modifiers"})
+_PROGRAMS = frozenset({"command", "cmd", "script"})
 SAID = "<said>"  # in the place of what the command says
 _LONGEST = 80  # characters of a value that is looked at in parts
 _PATH_STARTS = ("~/", "/", "./", "../", "@", "#")
@@ -68,14 +72,18 @@ def place_in(value: str, command: str) -> tuple[int, int] | None:
     plain = value.strip()
     if not plain or len(plain) > len(command):
         return None
+    # Far cheaper than to compile a pattern, and most values of a run are not in its command.
+    if plain.isascii() and command.isascii() and plain.lower() not in command.lower():
+        return None
     found = re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", command, re.IGNORECASE)
     return None if found is None else found.span()
 
 
-def sequence_vectors(episodes: Sequence[Episode]) -> NDArray[np.float32]:
+def sequence_vectors(episodes: Sequence[Episode], *, gestures: bool = False) -> NDArray[np.float32]:
     """One row of length 1 for each run; the dot product of two is how alike what they did is, 0..1.
 
-    Only arguments that two runs share count: what a run has alone tells it from all others alike.
+    Only arguments that two runs share count: what a run has alone tells it from all others alike. With
+    `gestures` a key, a button or a shell command counts even so: there the tools' names tell little.
     """
     import numpy as np
 
@@ -90,7 +98,9 @@ def sequence_vectors(episodes: Sequence[Episode]) -> NDArray[np.float32]:
             if name != before:  # how often a step is repeated says little
                 _count(row, f"{before}>{name}", _PAIR)
                 _count(row, name, _CALL)
-            shared = [mark for mark in marks if runs_with[name, mark] > 1]
+            shared = [
+                mark for mark in marks if runs_with[name, mark] > 1 or (gestures and _is_gesture(mark, marks))
+            ]
             for mark in shared:
                 _count(row, f"{name}({mark})", _ARGUMENT / len(shared))
             before = name
@@ -124,7 +134,7 @@ def common(
     """
     out: list[Column] = []
     gap: list[Column] = []
-    parts = [part for whole in columns for part in _one_meaning(whole)]
+    parts = _with_one_end([part for whole in columns for part in _one_meaning(whole)], least * runs)
     is_common = [len(part.cells) > least * runs for part in parts]
     for at, column in enumerate(parts):
         if is_common[at] and not _is_outdone(at, parts, is_common, worth):
@@ -134,6 +144,30 @@ def common(
             gap.append(column)
     out += _best_way(gap, runs, least, worth)
     return [column for at, column in enumerate(out) if at == len(out) - 1 or not is_look(column.name)]
+
+
+def _with_one_end(parts: list[Column], least: float) -> list[Column]:
+    """The columns, with the call that most runs end with in one of them, the last.
+
+    What runs do before it may put it into several columns, none of them common: "pytest -q" as the third call
+    of some and the fourth of others.
+    """
+    ends: dict[int, tuple[int, Call]] = {}  # by run: its last call that is no look, and the column of it
+    for at, part in enumerate(parts):
+        ends |= {run: (at, call) for run, call in part.cells.items() if not is_look(call.name)}
+    counts = Counter((call.name, call.marks) for _, call in ends.values())
+    usual, count = max(counts.items(), key=lambda pair: (pair[1], sorted(pair[0][1])), default=((), 0))
+    own = {run: at for run, (at, call) in ends.items() if (call.name, call.marks) == usual}
+    if count <= least or any(len(parts[at].cells) > least for at in own.values()):
+        return parts
+    left = [
+        part._replace(cells={run: cell for run, cell in part.cells.items() if own.get(run) != at})
+        for at, part in enumerate(parts)
+    ]
+    end = Column(ends[next(iter(own))][1].name, {run: ends[run][1] for run in own})
+    there = [part for part in left if part.cells]
+    last = next((i for i in range(len(there), 0, -1) if not is_look(there[i - 1].name)), 0)
+    return [*there[:last], end, *there[last:]]  # a last look stays the last
 
 
 def _is_outdone(
@@ -167,8 +201,16 @@ def _best_way(
     return [Column(gap[i].name, {run: gap[i].cells[run] for run in who}, busy - len(who)) for i in way]
 
 
+def _is_gesture(mark: str, marks: frozenset[str]) -> bool:
+    return len(marks) <= _GESTURE and len(mark) <= _SHORT and SAID not in mark
+
+
 def is_look(name: str) -> bool:
     return _LOOKING.search(name) is not None
+
+
+def is_opening(name: str) -> bool:
+    return _OPENING.search(name) is not None
 
 
 def is_id(key: str) -> bool:
@@ -283,16 +325,39 @@ def _fit(call: Call, seen: frozenset[str]) -> float:
 
 def marks_of(action: Action, command: str) -> frozenset[str]:
     """The arguments; what the command says of a value is the same in all runs: `command=git clone <said>`."""
-    return frozenset(f"{key}={_said(value, command)}" for key, value in action.arguments)
+    if is_opening(action.name):  # some commands name the application, others for the same do not
+        return frozenset(f"{key}={value}" for key, value in action.arguments)
+    return frozenset(f"{key}={_said(key, value, command)}" for key, value in action.arguments)
 
 
-def _said(value: str, command: str) -> str:
-    if stands_in(value, command):
-        return SAID
+def said_by(key: str, value: str, command: str) -> list[str]:
+    """What of an argument's value was taken from the command: the whole, or parts of it.
+
+    What names the deed is not: the key that is pressed, the program that a shell command begins with.
+    """
+    if key.lower() in _KEYS:
+        return []
+    if stands_in(value, command) and key.lower() not in _PROGRAMS:
+        return [value]
     if len(value) > _LONGEST:
-        return value
+        return []
     shape, parts = parts_said(value, command)
-    return "".join(text or SAID for text in shape) if parts else value
+    return list(parts[1:] if _begins_with_deed(key, shape) else parts)
+
+
+def _said(key: str, value: str, command: str) -> str:
+    taken = said_by(key, value, command)
+    if not taken or taken == [value]:
+        return SAID if taken else value
+    shape, parts = parts_said(value, command)
+    texts = [text or SAID for text in shape]
+    if _begins_with_deed(key, shape):
+        texts[0] = parts[0]
+    return "".join(texts)
+
+
+def _begins_with_deed(key: str, shape: Sequence[str]) -> bool:
+    return key.lower() in _PROGRAMS and shape[:1] == ("",)
 
 
 @lru_cache(maxsize=50_000)

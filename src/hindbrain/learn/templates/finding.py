@@ -9,21 +9,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.learn.alike import grouped, vectors_of
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.templates.aligning import (
+    SAID,
     Column,
     align,
     common,
     doing,
     is_look,
+    is_opening,
     marks_of,
-    parts_said,
     place_in,
+    said_by,
     sequence_vectors,
-    stands_in,
 )
 from hindbrain.learn.templates.slots import Bound, bind, kind_of
 from hindbrain.learn.templates.template import Template
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 
 MOST_EPISODES = 5_000  # the newest
 LEAST_RUNS = 3
-COMMANDS_ALIKE = 0.5  # of a group: a command and the mean of those before it
-ACTIONS_ALIKE = 0.6  # within a group: what a run did and the mean of those before it
-SAME_WAY = 0.85  # groups that do so much the same are one, if what they do and what they are told add up to:
-SAME_IN_APP, SAME_ANYWHERE = 1.0, 1.2  # where both are about one application, and where none is known
 # A command less alike than this to a group is of another kind, and its trigger must not fire on it: where
 # both are about one application, where that is not known, and where they are about two.
 OTHER_KIND, OTHER_KIND_MAYBE, OTHER_KIND_ELSEWHERE = 0.25, 0.4, 0.6
@@ -54,13 +51,26 @@ _COMMANDS = 8  # kept as examples
 _FOUNDING, _NEWEST = 3, 7  # runs named as evidence
 _TITLE, _COMMAND = 60, 200  # characters
 _MARKUP = re.compile(r"[\"“”`#\[\]|^<>*\\$%~=]")  # what a heading or a link would take for its own
-_OPENING = re.compile(r"(?:open|launch|activate|start)_?app", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?:(?:hi|hello|hey|please|thanks|there|ok|okay|so|now|just|can|could|would|will|you|i['’](?:d|m|ve)|i|"
     r"am|need|want|like|hoping|looking|trying|help|me|to|with|some|assistance)\b[\s,.!]*)+",
     re.IGNORECASE,
 )
 
+
+class Alike(NamedTuple):
+    """From where on runs are of one kind; each 0..1 but for the last."""
+
+    commands: float  # a command and the mean of those before it
+    actions: float  # what a run did and the mean of those before it
+    same_way: float  # groups that do so much the same are one,
+    together: float  # if what they do and what they are told add up to this
+
+
+# Runs in one application share its opening and many a gesture: adding an event and cancelling one differ in
+# two keys. Where none is known, the tools' own names tell kinds apart.
+IN_APP = Alike(0.7, 0.75, 0.9, 1.1)
+ANYWHERE = Alike(0.5, 0.6, 0.85, 1.2)
 
 _Rates: TypeAlias = dict[tuple[str, str, frozenset[str]], tuple[int, int]]
 
@@ -94,12 +104,11 @@ def find_templates(episodes: Sequence[Episode], embedder: Embedder | None) -> li
 def _bare(episode: Episode) -> str:
     """The command without the values that its actions took from it: "rename <said> to <said>"."""
     command = episode.command
-    values = {value for action in doing(episode) for _, value in action.arguments}
-    parts = {part for value in values for part in (parts_said(value, command)[1] if len(value) <= 80 else ())}
-    for value in sorted(values | parts, key=lambda value: (-len(value), value)):
-        if stands_in(value, command):
-            start, stop = place_in(value, command) or (0, 0)
-            command = f"{command[:start]} <said> {command[stop:]}"
+    given = {argument for action in doing(episode) for argument in action.arguments}
+    taken = {part for key, value in given for part in said_by(key, value, command)}
+    for part in sorted(taken, key=lambda part: (-len(part), part)):
+        if span := place_in(part, command):
+            command = f"{command[: span[0]]} {SAID} {command[span[1] :]}"
     return command
 
 
@@ -107,7 +116,7 @@ def app_of(episode: Episode) -> str:
     """The application that a run is about: as it says, or the one that it opened first; "" when neither."""
     if episode.app:
         return episode.app
-    opened = (action for action in doing(episode) if _OPENING.search(action.name) and action.arguments)
+    opened = (action for action in doing(episode) if is_opening(action.name) and action.arguments)
     return next((action.arguments[0][1] for action in opened), "")
 
 
@@ -118,18 +127,19 @@ def _groups(models: Sequence[Episode], vectors: NDArray[np.float32]) -> list[lis
     for i, episode in enumerate(models):
         by_app.setdefault(app_of(episode).casefold(), []).append(i)
     for app, members in by_app.items():
-        done = sequence_vectors([models[i] for i in members])
+        least = IN_APP if app else ANYWHERE
+        done = sequence_vectors([models[i] for i in members], gestures=bool(app))
         said = vectors[members]
         kinds = []
-        for alike in grouped(said, COMMANDS_ALIKE):
-            kinds += [[alike[i] for i in same] for same in grouped(done[alike], ACTIONS_ALIKE)]
-        merged = _merged(kinds, said, done, SAME_IN_APP if app else SAME_ANYWHERE)
+        for alike in grouped(said, least.commands):
+            kinds += [[alike[i] for i in same] for same in grouped(done[alike], least.actions)]
+        merged = _merged(kinds, said, done, least)
         found += [[members[i] for i in group] for group in merged if len(group) >= LEAST_RUNS]
     return found
 
 
 def _merged(
-    kinds: Sequence[list[int]], said: NDArray[np.float32], done: NDArray[np.float32], together: float
+    kinds: Sequence[list[int]], said: NDArray[np.float32], done: NDArray[np.float32], least: Alike
 ) -> list[list[int]]:
     """Groups that do the same are one, where their commands have something in common: paraphrases."""
     merged: list[list[int]] = []
@@ -139,7 +149,8 @@ def _merged(
         fits = [
             (float(centre[1] @ other[1]), -n)
             for n, other in enumerate(centres)
-            if centre[1] @ other[1] >= SAME_WAY and centre[0] @ other[0] + centre[1] @ other[1] >= together
+            if centre[1] @ other[1] >= least.same_way
+            and centre[0] @ other[0] + centre[1] @ other[1] >= least.together
         ]
         if not fits:
             merged.append(list(group))
@@ -169,7 +180,6 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
         return None
     bound = bind(kept, [episode.command for episode in newest])
     title = _title(_typical(columns, bound), newest, bound)
-    commands = list(dict.fromkeys(episode.command for episode in reversed(runs)))
     iterations = [episode.iterations for episode in runs if episode.iterations]
     return Template(
         name=note_name(title),
@@ -177,7 +187,7 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
         trigger=_trigger(newest, bound, others),
         steps=bound.steps,
         slots=bound.slots,
-        commands=tuple(dict.fromkeys(map(command_line, commands)))[:_COMMANDS],
+        commands=_examples(runs),
         app=app,
         runs=len(runs),
         successes=len(runs),
@@ -185,6 +195,15 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
         source=lowest(episode.source for episode in runs),
         evidence=tuple(dict.fromkeys(e.run for e in (*runs[:_FOUNDING], *runs[-_NEWEST:]))),
     )
+
+
+def _examples(runs: Sequence[Episode]) -> tuple[str, ...]:
+    """Some of the commands, the newest first; of each way of saying it one, before a second of any."""
+    newest = list(reversed(runs))
+    each_way = {_bare(episode).casefold(): episode.command for episode in runs}
+    chosen = set(each_way.values())
+    ordered = sorted(newest, key=lambda episode: episode.command not in chosen)
+    return tuple(dict.fromkeys(command_line(episode.command) for episode in ordered))[:_COMMANDS]
 
 
 def _rates(episodes: Sequence[Episode]) -> _Rates:

@@ -3,7 +3,8 @@
     score = 0.5 likeness + 0.3 trigger + 0.1 app + 0.1 success rate
 
 each 0..1; a template without a trigger is judged by the others alone, scaled up. What fills a slot counts
-for nothing on either side: "cancel the lesson" is no "schedule the lesson". Knows nothing of notes.
+for nothing on either side: "cancel the lesson" is no "schedule the lesson". A command that is surely of
+another template's kind is not for this one, also where the other one is not offered.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hindbrain.learn.alike import vectors_of
+from hindbrain.learn.alike import tells, vectors_of, words_of
 from hindbrain.learn.templates.slots import fill, looks_of, without_slots
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.trigger import fires
@@ -25,6 +26,9 @@ FITS = 0.6  # a score from which on a template is worth being shown
 FITS_ALONE = 0.7  # where it has no trigger to agree
 LEAST_ALIKE = 0.35  # whatever the trigger says: a word in common is no task in common
 LEAST_SUCCESS = 0.5  # of its last ten runs, with one success and one failure added
+MOST_FAILING = 2  # runs in a row that did its steps and failed: then it is not offered
+NEARER = 0.05  # by which another template's commands must be more alike to take a command away from one
+SURELY = 0.75  # the likeness from which on a command is of another template's kind beyond doubt
 MISFIT = 0.7  # of the likeness is left where a part of the command has no slot, or a slot no part
 _UNKNOWN_APP = 0.5  # when the command's application, or the template's, is not known
 _LAST = 10  # runs that `Template.recent` is about
@@ -43,39 +47,56 @@ class TemplateMatcher:
     """`match_templates` for many commands: what the templates' own commands mean is looked up once."""
 
     def __init__(self, templates: Sequence[Template], embedder: Embedder | None) -> None:
-        self._templates = [t for t in templates if t.steps and success_now(t) >= LEAST_SUCCESS]
+        self._templates = [t for t in templates if t.steps]
         self._embedder = embedder
         texts: list[str] = []
         self._owners: list[int] = []
         for number, template in enumerate(self._templates):
             known = template.commands or (_SLOT.sub(" <said> ", template.title),)
-            texts += [without_slots(text, template.slots) for text in known]
+            texts += [_bare(text, template) for text in known]
             self._owners += [number] * len(known)
         self._vectors = vectors_of(texts, embedder)
         self._looks: list[set[str]] = [set() for _ in self._templates]  # that are left when slots are filled
+        self._words: list[set[str]] = [set() for _ in self._templates]  # that are not what fills slots
         for owner, text in zip(self._owners, texts, strict=True):
             self._looks[owner] |= {kind for kind, _ in looks_of(text)}
+            self._words[owner] |= set(filter(tells, words_of(text)))
 
     def match(self, command: str, *, app: str = "") -> list[tuple[Template, float]]:
         if not command.strip() or not self._templates:
             return []
+        likeness = self.likeness(command)
         scored = []
-        for template, likeness in zip(self._templates, self.likeness(command), strict=True):
-            value = score(template, command, likeness, app=app)
-            if likeness >= LEAST_ALIKE and value >= (FITS if template.trigger else FITS_ALONE):
+        for at, template in enumerate(self._templates):
+            value = score(template, command, likeness[at], app=app)
+            fits = likeness[at] >= LEAST_ALIKE and value >= (FITS if template.trigger else FITS_ALONE)
+            if fits and works(template) and not self._is_anothers(at, command, likeness, app):
                 scored.append((template, round(value, 4)))
         scored.sort(key=lambda pair: (-pair[1], -pair[0].runs, pair[0].name))
         return scored[:_MOST]
 
     def likeness(self, command: str) -> list[float]:
         """How alike the command is to the nearest of each template's commands, slots aside; 0..1."""
-        bare = [without_slots(command, template.slots) for template in self._templates]
+        bare = [_bare(command, template) for template in self._templates]
         row = {text: number for number, text in enumerate(dict.fromkeys(bare))}
         vectors = vectors_of(list(row), self._embedder)
         best = [0.0] * len(self._templates)
         for owner, known in zip(self._owners, self._vectors, strict=True):
             best[owner] = max(best[owner], min(1.0, float(known @ vectors[row[bare[owner]]])))
         return [value * self._fit(at, bare[at], command) for at, value in enumerate(best)]
+
+    def _is_anothers(self, at: int, command: str, likeness: Sequence[float], app: str) -> bool:
+        """Is the command nearer to another template, or as near with a word that only the other one has?"""
+        template = self._templates[at]
+        strange = set(filter(tells, words_of(_bare(command, template)))) - self._words[at]
+        for other, rival in enumerate(self._templates):
+            elsewhere = app and rival.app and rival.app.casefold() != app.casefold()
+            if other == at or elsewhere or rival.shape == template.shape or likeness[other] < SURELY:
+                continue
+            ahead = likeness[other] - likeness[at]
+            if ahead > NEARER or (ahead >= 0 and strange & self._words[other]):
+                return True
+        return False
 
     def _fit(self, at: int, bare: str, command: str) -> float:
         """1, or less where the command brings a path, an address, ... that no slot takes, or lacks one."""
@@ -93,6 +114,11 @@ def score(template: Template, command: str, likeness: float, *, app: str = "") -
     return rest + TRIGGER * fires(template.trigger, command)
 
 
+def works(template: Template) -> bool:
+    """Is it worth being offered, by how runs with it went of late?"""
+    return template.failing < MOST_FAILING and success_now(template) >= LEAST_SUCCESS
+
+
 def success_now(template: Template) -> float:
     """Of the last ten runs, with one success and one failure added: three of three prove little."""
     count = min(template.runs, _LAST) if template.recent >= 0 else template.runs
@@ -102,11 +128,24 @@ def success_now(template: Template) -> float:
 
 def filled(template: Template, command: str) -> tuple[Step, ...]:
     """The steps, with slots filled from the command where they can be; the others stay as they are."""
-    values = {slot.name: fill(slot, command) for slot in template.slots}
+    said = _without_app(command, template.app)
+    values = {slot.name: fill(slot, said, template.commands) for slot in template.slots}
     return tuple(
         step._replace(arguments=tuple((key, _with(value, values)) for key, value in step.arguments))
         for step in template.steps
     )
+
+
+def _bare(command: str, template: Template) -> str:
+    """The command without what fills the template's slots."""
+    return without_slots(_without_app(command, template.app), template.slots, template.commands)
+
+
+def _without_app(command: str, app: str) -> str:
+    """ "play Heroes with Spotify" is to play Heroes: where it is done is no part of what."""
+    if not app or app.casefold() not in command.casefold():
+        return command
+    return re.sub(rf"\s+(?:in|on|with|using|via)\s+{re.escape(app)}\s*$", "", command, flags=re.IGNORECASE)
 
 
 def _with(text: str, values: dict[str, str]) -> str:

@@ -19,7 +19,9 @@ from hindbrain.vault.parse import decode_note, parse_note
 from hindbrain.vault.splice import set_property
 
 _MOST_EARLIER = 10  # versions that a note lists
-_FIGURES = ("confidence", "avg_iterations", "success_rate", "recent_success", "runs")
+_FIGURES = (
+    "confidence", "avg_iterations", "success_rate", "recent_success", template_note.FAILING, "runs",
+)  # fmt: skip
 
 
 class Revision(NamedTuple):
@@ -76,6 +78,8 @@ def listed_lines(template: Template, task_log: str) -> list[str]:
 
 def _with_figures(data: bytes, revision: Revision) -> bytes:
     told = template_note.figures(revision.use)
+    if template_note.FAILING in read_frontmatter(NoteLines(data).texts).properties:
+        told.setdefault(template_note.FAILING, 0)
     for key in (key for key in _FIGURES if key in told):
         data = set_property(data, key, told[key])
     return data if revision.trigger is None else set_property(data, "trigger", revision.trigger)

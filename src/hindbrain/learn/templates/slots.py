@@ -24,6 +24,7 @@ _LEAST_AFFIX = 4  # letters that values must share to be one text with a gap
 _AFFIXED = 80  # characters: what is longer was written for one run, whatever it begins with
 _STRUCTURE = 40  # characters of a list or an object that can be part of a step
 _EXAMPLE = 60  # characters
+_NEAR = 3  # words on each side of a slot that tell where it is
 # What is typed into something: where the command says it, it is this run's own, even when all had the same.
 _TYPED = frozenset({"body", "content", "input", "message", "query", "subject", "text", "title", "value"})
 # Arguments that are called so say nothing about what is filled in.
@@ -68,8 +69,11 @@ def bind(columns: Sequence[Column], commands: Sequence[str]) -> Bound:
     return Bound(steps, tuple(binder.slots), {name: values for values, name in binder.gaps})
 
 
-def fill(slot: Slot, command: str) -> str:
-    """The slot's value in a command; "" when it can't be told."""
+def fill(slot: Slot, command: str, commands: Sequence[str] = ()) -> str:
+    """The slot's value in a command; "" when it can't be told.
+
+    Where several parts may be it, the one whose surroundings are most like those in other `commands`.
+    """
     if not slot.in_command:
         return ""
     if slot.kind:
@@ -77,23 +81,67 @@ def fill(slot: Slot, command: str) -> str:
         told = [span for span in looks if _word_before(command, span[0]) in slot.before]
         chosen = told or looks
         return command[slice(*chosen[0])].strip(_QUOTES) if chosen else ""
+    found = _candidates(slot, command)
+    if not found:
+        return ""
+    if len(found) > 1 and commands:
+        others = [f" {_plainly(other)} . " for other in commands if other.casefold() != command.casefold()]
+        near = [_surroundings(command, candidate, others) for candidate in found]
+        found = [one for one, like in zip(found, near, strict=True) if like == max(near)]
+    return min(found).value
+
+
+class _Candidate(NamedTuple):
+    """A part of a command that may fill a slot; the least is the best."""
+
+    strange_end: bool  # what stands behind it never stood there
+    rank: int  # of the word before it
+    start: int
+    stop: int
+    value: str
+
+
+def _candidates(slot: Slot, command: str) -> list[_Candidate]:
     longest = max((len(example.split()) for example in slot.examples), default=1)
-    found: dict[int, tuple[bool, int, int, str]] = {}
+    found: dict[int, list[_Candidate]] = {}
     for rank, word in enumerate(slot.before):
-        for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)\s+", command, re.IGNORECASE):
+        for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)[\s:]+", command, re.IGNORECASE):
             value, length, end = _up_to(command[match.end() :], slot.after)
             known = not slot.after or end in slot.after
             if 0 < len(value.split()) <= longest + 2 * known:
-                # Of two with one end the shorter: "clone the repo x/y" has it behind "repo", not "clone".
                 stop = match.end() + length
-                if stop not in found or len(value) < len(found[stop][3]):
-                    found[stop] = (not known, rank, match.end(), value)
-    return min(found.values(), default=(False, 0, 0, ""))[3]
+                found.setdefault(stop, []).append(_Candidate(not known, rank, match.end(), stop, value))
+    # Of several with one end the shortest first: "clone the repo x/y" has it behind "repo", not "clone".
+    return [
+        one._replace(rank=min(other.rank for other in same) if at == 0 else len(slot.before) + at)
+        for same in found.values()
+        for at, one in enumerate(sorted(same, key=lambda one: (len(one.value), one.rank)))
+    ]
 
 
-def without_slots(command: str, slots: Sequence[Slot]) -> str:
+def _surroundings(command: str, candidate: _Candidate, others: Sequence[str]) -> int:
+    """How many words right before and right behind it stand so in one of the other commands, too."""
+    before = _plainly(command[: candidate.start]).split()
+    behind = [*_plainly(command[candidate.stop :]).split(), END]
+    sides = [
+        [before[-n:] for n in range(1, min(_NEAR, len(before)) + 1)],
+        [behind[:n] for n in range(1, min(_NEAR, len(behind)) + 1)],
+    ]
+    return max(sum(_stands(words, other) for side in sides for words in side) for other in others or [""])
+
+
+def _stands(words: Sequence[str], text: str) -> bool:
+    return f" {' '.join(words)} " in text
+
+
+def _plainly(text: str) -> str:
+    """Its words in a row, in lower case."""
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def without_slots(command: str, slots: Sequence[Slot], commands: Sequence[str] = ()) -> str:
     """The command with `<said>` in the place of what fills the slots, as far as that can be told."""
-    for value in sorted({fill(slot, command) for slot in slots}, key=len, reverse=True):
+    for value in sorted({fill(slot, command, commands) for slot in slots}, key=len, reverse=True):
         if value and (span := place_in(value, command)):
             command = f"{command[: span[0]]} <said> {command[span[1] :]}"
     return command
@@ -183,7 +231,9 @@ class _Binder:
                 kinds[_kind_at(command, span)] += 1
                 before[_word_before(command, span[0])] += 1
                 after[_word_behind(command, span[1])] += 1
-        kind = kinds.most_common(1)[0][0] if kinds else ""
+        kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
+        if count < CONSTANT * len(values):
+            kind = ""
         words = tuple(word for word, _ in before.most_common(_CONTEXT) if word)
         behind = tuple(word for word, _ in after.most_common(_CONTEXT) if word)
         return Slot(_name(key, kind, words, examples), examples, True, kind, words, behind)

@@ -52,6 +52,7 @@ class Template(NamedTuple):
     path: str = ""  # the note; "" while it has none
     updated: str = ""  # YYYY-MM-DD
     recent: float = -1.0  # success rate of the last ten runs that followed it, 0..1; below 0: not known
+    failing: int = 0  # runs in a row that did its steps and failed, since the last one that went well
 
     @property
     def success_rate(self) -> float:

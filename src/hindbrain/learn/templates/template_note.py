@@ -19,6 +19,7 @@ from hindbrain.vault.parse import decode_note, parse_note
 from hindbrain.vault.splice import Value, set_property
 
 TYPE = "task-template"
+FAILING = "failed_in_a_row"  # stands in a note only once it was above 0
 SLOTS, WHEN, EVIDENCE, SUGGESTED, EARLIER = "Slots", "When", "Evidence", "Suggested", "Earlier versions"
 HIGH, MEDIUM = 0.7, 0.4  # of the success rate's lower bound, for the word of confidence
 _Z = 1.96  # 95 %
@@ -80,6 +81,8 @@ def figures(template: Template) -> dict[str, Value]:
     told["success_rate"] = round(template.success_rate, 2)
     if template.recent >= 0:
         told["recent_success"] = template.recent
+    if template.failing:
+        told[FAILING] = template.failing
     return {**told, "runs": template.runs, "version": template.version, "source": template.source}
 
 
@@ -138,6 +141,7 @@ def parse(data: bytes, path: str) -> Template | None:
         path=path,
         updated=_text(said, "updated"),
         recent=_number(said, "recent_success") if "recent_success" in said else -1.0,
+        failing=int(_number(said, FAILING)),
     )
 
 

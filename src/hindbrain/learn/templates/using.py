@@ -20,6 +20,7 @@ from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.trigger import fires
 
 FOLLOWED = 0.9
+SURE = 0.8  # of the runs that did a step: from here on who leaves it out does something else
 RECENT = 10  # runs that tell how well it works now
 ALIKE = 0.5  # in words: a command that is of the template's kind
 _MOST_EPISODES = 5_000  # the newest
@@ -33,6 +34,14 @@ class Attempt(NamedTuple):
     actions: tuple[Action, ...]
     names: frozenset[str]
     good: bool
+
+
+class Use(NamedTuple):
+    """A run that followed a template."""
+
+    good: bool
+    episode: Episode
+    whole: bool  # it did every step
 
 
 def with_use(template: Template, episodes: Sequence[Episode]) -> Template:
@@ -93,17 +102,21 @@ def does(action: Action, step: Step) -> bool:
     )
 
 
-def _use(
-    template: Template, episode: Episode, attempts: Sequence[Attempt], likeness: float
-) -> tuple[bool, Episode] | None:
-    """Whether the run followed it with success; None when it did not follow it."""
+def _use(template: Template, episode: Episode, attempts: Sequence[Attempt], likeness: float) -> Use | None:
+    """How a run that followed it went; None when it did not follow it."""
     injected = bool(template.path) and template.path in episode.injected
     is_evidence = episode.run in template.evidence
     if injected or is_evidence or likeness >= ALIKE or fires(template.trigger, episode.command):
         for attempt in attempts:  # the first that followed it: the next one had learned from it
             if _may_cover(template, attempt) and coverage(template, attempt.actions) >= FOLLOWED:
-                return attempt.good, episode
-    return (episode.outcome == "success", episode) if injected or is_evidence else None
+                return Use(attempt.good, episode, _did_all(template, attempt))
+    return Use(episode.outcome == "success", episode, False) if injected or is_evidence else None
+
+
+def _did_all(template: Template, attempt: Attempt) -> bool:
+    """Did it do each step that nearly all runs do? Else its end says nothing about these very steps."""
+    sure = tuple(step for step in template.steps if step.share >= SURE)
+    return coverage(template._replace(steps=sure or template.steps), attempt.actions) > 1 - 1e-6
 
 
 def _may_cover(template: Template, attempt: Attempt) -> bool:
@@ -111,13 +124,17 @@ def _may_cover(template: Template, attempt: Attempt) -> bool:
     return there >= FOLLOWED * sum(step.share for step in template.steps)
 
 
-def _with_figures(template: Template, used: Sequence[tuple[bool, Episode]]) -> Template:
-    went_well = [episode for good, episode in used if good]
+def _with_figures(template: Template, used: Sequence[Use]) -> Template:
+    went_well = [use.episode for use in used if use.good]
     iterations = [episode.iterations for episode in went_well if episode.iterations]
     mean = round(sum(iterations) / len(iterations), 1) if iterations else template.avg_iterations
     last = used[-RECENT:]
-    recent = round(sum(good for good, _ in last) / len(last), 2)
-    return template._replace(runs=len(used), successes=len(went_well), avg_iterations=mean, recent=recent)
+    recent = round(sum(use.good for use in last) / len(last), 2)
+    latest = [use.good for use in used if use.whole]
+    failing = len(latest) - max((at for at, good in enumerate(latest, start=1) if good), default=0)
+    return template._replace(
+        runs=len(used), successes=len(went_well), avg_iterations=mean, recent=recent, failing=failing
+    )
 
 
 def _fits(given: str, wanted: str) -> bool:

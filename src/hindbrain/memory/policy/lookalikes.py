@@ -30,9 +30,12 @@ def fold_lookalikes(text: str) -> str:
     # Before the case is folded: an upper-case Greek nu looks like N, its lower case like v.
     plain = unicodedata.normalize("NFKC", text).translate(_UPPER_TWINS)
     parted = unicodedata.normalize("NFKD", plain.casefold())
+    if parted.isascii():  # only a dash or "…" was odd
+        return parted.translate(_NO_CONTROLS)
     bare = "".join(char for char in parted if unicodedata.category(char) not in _UNSEEN)
     return bare.translate(_TO_LATIN)
 
 
+_NO_CONTROLS = dict.fromkeys([*range(32), 127])
 _UNSEEN = frozenset({"Mn", "Me", "Cf", "Cc"})
 _UPPER_TWINS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹАВЕЅІЈКМНОРСТУХҮԌԚԜ", "ABEZHIKMNOPTYXCABESIJKMHOPCTYXYGQW")
