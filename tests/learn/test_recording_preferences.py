@@ -49,10 +49,9 @@ def test_a_correction_towards_an_application_is_enough() -> None:
     put_right = run(
         2, "open site.com in Chrome", started=first.ended + 20, actions=(do("open_application", "Chrome"),)
     )
-    assert texts(first, put_right) == [
-        "Prefers Chrome over Safari to open websites (put right on 2026-05-15)"
-    ]
-    assert texts(first, put_right._replace(outcome="failed")) == []
+    assert texts(first, put_right) == ["Prefers Chrome over Safari (put right on 2026-05-15)"]
+    # It is the person's word, however the run then went.
+    assert texts(first, put_right._replace(outcome="failed")) == texts(first, put_right)
     assert texts(first._replace(outcome="success"), put_right) == []
 
 
@@ -61,7 +60,9 @@ def test_a_correction_is_enough_where_nothing_else_was_opened() -> None:
     put_right = run(
         2, "open site.com in Chrome", started=first.ended + 20, actions=(do("open_application", "Chrome"),)
     )
-    assert texts(first, put_right) == ["Prefers Chrome to open websites (put right on 2026-05-15)"]
+    assert texts(first, put_right) == [
+        'Prefers Chrome for tasks like "open site.com" (put right on 2026-05-15)'
+    ]
 
 
 def test_two_kinds_of_task_are_no_choice_between_their_applications() -> None:
@@ -153,3 +154,15 @@ def test_what_was_usual_before_a_correction_does_not_count_against_it() -> None:
     )
     (text,) = texts(*usual, first, put_right)
     assert text.startswith("Prefers Spotify over Apple Music ")
+
+
+def test_what_a_person_put_right_is_no_choice_of_theirs_elsewhere() -> None:
+    usual = [
+        run(at, f"hear song {at}", actions=(do("open_application", "Apple Music"),)) for at in range(1, 9)
+    ]
+    other = run(20, "hear song 20", actions=(do("open_application", "Spotify"),))
+    first = run(30, "put on Heroes", "cancelled", actions=(do("open_application", "Apple Music"),))
+    put_right = run(31, "put on Heroes with Spotify", "failed", started=first.ended + 20)
+    assert texts(*usual, other, first, put_right) == [
+        "Prefers Spotify over Apple Music (put right on 2026-05-15)"
+    ]

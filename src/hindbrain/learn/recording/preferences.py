@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.alike import masked
@@ -57,11 +57,19 @@ def find_preferences(episodes: Sequence[Episode], found: Sequence[Correction]) -
     episodes = episodes[-_NEWEST:]
     towards = {one.corrected.run: one for one in found}
     apps = sorted({app for one in episodes if (app := opened_app(one))}, key=lambda app: (-len(app), app))
-    shown: list[Preference] = []
+    said = {text.id: (app, before, text) for app, before, text in _said(found, apps)}
+    wanted = {app for app, _, _ in said.values()}
+    unwanted = {before for _, before, _ in said.values() if before} - wanted
+    shown = [text for _, _, text in said.values()]
     for kind in kinds_of(episodes, _without_names(apps), alike=LEAST_ALIKE, same_verb=True):
-        shown += _app_choice(kind, towards)
+        shown += [one for one in _app_choice(kind, towards, unwanted) if not _is_said(one, wanted)]
         shown += _value_choices(kind, towards)
     return sorted(shown, key=lambda one: (-one.runs, one.id))
+
+
+def _is_said(one: Preference, wanted: Iterable[str]) -> bool:
+    """Was it said more plainly already?"""
+    return any(one.text.startswith(f"Uses {app} ") for app in wanted)
 
 
 def opened_app(episode: Episode) -> str:
@@ -73,23 +81,38 @@ def opened_app(episode: Episode) -> str:
     return plain(episode.app, _MOST_VALUE) if episode.app and in_front else ""
 
 
-def _app_choice(kind: Kind, towards: Mapping[str, Correction]) -> list[Preference]:
+def _said(found: Iterable[Correction], apps: Sequence[str]) -> Iterator[tuple[str, str, Preference]]:
+    """What a person said by putting an agent right: (application, the one it used before, preference).
+
+    It is their word however the run then went, and whatever agents did before.
+    """
+    for one in found:
+        named = [app for app in apps if _names(one.corrected.command, app)]
+        named = [app for app in named if not _names(one.original.command, app)]
+        if len(named) != 1:
+            continue
+        app, before = named[0], opened_app(one.original)
+        over = f" over {before}" if before else f' for tasks like "{plain(one.original.command, 60)}"'
+        if before != app:
+            text = f"Prefers {app}{over} (put right on {day_of(one.corrected.started)})"
+            source = lowest({one.corrected.source, "agent"})
+            name = item_id("m", "preference", "said", text.rpartition(" (")[0])
+            yield app, before, Preference(name, text, 1, 1, source)
+
+
+def _names(command: str, app: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(app.casefold())}(?!\w)", command.casefold()) is not None
+
+
+def _app_choice(kind: Kind, towards: Mapping[str, Correction], unwanted: Container[str]) -> list[Preference]:
     opened = [(app, run) for run in kind.runs if (app := opened_app(run))]
     choices = [_Choice(app, run, _weight(app, run, towards)) for app, run in opened if _counts(run)]
-    said = [at for at, one in enumerate(choices) if one.weight == _CORRECTED]
-    if said:  # what agents did before they were put right is no choice of the person's
-        choices = choices[said[-1] :]
     best = _best(choices)
     if best is None:
         return []
     app, count = best
-    if said and app == choices[0].value:
-        correction = towards[choices[0].run.run]
-        before = opened_app(correction.original)
-        over = f" over {before}" if before and before != app else ""
-        day = day_of(correction.corrected.started)
-        text = f"Prefers {app}{over} {in_words(kind)} (put right on {day})"
-        return [_preference("app", app, text, count, choices)]
+    if app in unwanted:
+        return []  # agents use it, and the person has said that they should not
     # Where nothing else was ever opened, nobody chose.
     if len({other for other, _ in opened}) < 2:
         return []
