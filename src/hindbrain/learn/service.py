@@ -8,10 +8,12 @@ how a template is aligned) is the part's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.errors import Busy
 from hindbrain.context.packs.learned import Matches
 from hindbrain.learn.lessons.book import LessonsWritten
 from hindbrain.learn.recording.recorder import Recorded
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from hindbrain.search.adjustments import Adjustments
     from hindbrain.vault.write import VaultWriter
 
+_LOCK = "learn.lock"
+_WAIT_S = 30.0  # for another process that is at it
 MOST_EPISODES = 5_000  # the newest: what was learned from older ones stands in notes
 
 
@@ -152,9 +156,20 @@ class Learning:
     # The order of a round
 
     def _learn(self, desk: Desk) -> Learned:
+        """One process at a time: two that add what is new would add it twice. Busy."""
         from hindbrain.learn.pages.drafts import drafts_on
+        from hindbrain.vault.lock import FileLock
 
-        dry = drafts_on(desk) is not None
+        if drafts_on(desk) is not None:
+            return self._round(desk, dry=True)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(FileLock(self._around.state / _LOCK).held(_WAIT_S))
+            except Busy as error:
+                raise Busy("another process learns from this vault's runs; try again later") from error
+            return self._round(desk, dry=False)
+
+    def _round(self, desk: Desk, *, dry: bool) -> Learned:
         problems = list(self._take_in_sessions()) if not dry else []
         episodes = self.runs.episodes(last=MOST_EPISODES)
         last, now = LastTime(desk, self._around.state), self._around.clock.now()

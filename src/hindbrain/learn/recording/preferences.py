@@ -101,7 +101,8 @@ def _said(found: Iterable[Correction], apps: Sequence[str]) -> Iterator[tuple[st
 
 
 def _names(command: str, app: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(app.casefold())}(?!\w)", command.casefold()) is not None
+    said, name = command.casefold(), app.casefold()
+    return name in said and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) is not None
 
 
 def _app_choice(kind: Kind, towards: Mapping[str, Correction], unwanted: Container[str]) -> list[Preference]:
