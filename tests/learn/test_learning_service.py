@@ -132,3 +132,12 @@ def test_where_hooks_told_of_a_conversation_its_runs_are_learned_from(
     count = len(episodes)
     app.learning.learn()
     assert len(app.learning.runs.episodes()) == count
+
+
+def test_a_note_that_can_t_be_read_costs_what_it_says_and_is_named(taught: App, vault: Vault) -> None:
+    lessons = next(file for file in vault.root.rglob("Lessons.md"))
+    lessons.unlink()
+    lessons.mkdir()  # there, and no note: neither empty nor gone
+    pack = taught.context.pack("open mozilla.org in Chrome", preset="agent")
+    assert any("Lessons.md" in notice for notice in pack.notices)
+    assert {slot.name: slot for slot in pack.slots}["template"].excerpts

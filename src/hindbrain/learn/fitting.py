@@ -111,7 +111,10 @@ class Fitting:
         from hindbrain.learn.templates.template_note import shown_span
 
         for template, score in index.templates.match(command, app=app):
-            page = self._desk.find(template.path)
+            try:
+                page = self._desk.find(template.path)
+            except HindbrainError:  # it was read a moment ago; the next look names it
+                page = None
             if page is None:
                 continue
             span = shown_span(page.data)

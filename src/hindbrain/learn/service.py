@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hindbrain.base.errors import Busy
+from hindbrain.base.errors import Busy, HindbrainError
 from hindbrain.context.packs.learned import Matches
 from hindbrain.learn.lessons.book import LessonsWritten
 from hindbrain.learn.recording.recorder import Recorded
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hindbrain.search.adjustments import Adjustments
     from hindbrain.vault.write import VaultWriter
 
+_T = TypeVar("_T")
 _LOCK = "learn.lock"
 _WAIT_S = 30.0  # for another process that is at it
 MOST_EPISODES = 5_000  # the newest: what was learned from older ones stands in notes
@@ -320,17 +321,26 @@ class Learning:
         from hindbrain.learn.fitting import Known, read_entries
 
         problems: list[str] = []
-        noted = [one for one in self._lesson_book(self._desk).noted() if not one.struck]
-        templates = self._template_book(self._desk)
-        standing = templates.templates()
+        noted = self._read(lambda: self._lesson_book(self._desk).noted(), problems)
+        book = self._template_book(self._desk)
+        templates = self._read(book.templates, problems)
         skills = self.skills()
         told = {
             role: read_entries(self._desk, role, problems) for role in ("issues", "corrections", "task_log")
         }
         return Known(
-            noted, standing, skills.skills, [*told["issues"], *told["corrections"]],
-            [one for one in told["task_log"] if one.went_well], (*problems, *templates.problems),
+            [one for one in noted if not one.struck], templates, skills.skills,
+            [*told["issues"], *told["corrections"]], [one for one in told["task_log"] if one.went_well],
+            (*problems, *book.problems),
         )  # fmt: skip
+
+    def _read(self, read: Callable[[], list[_T]], problems: list[str]) -> list[_T]:
+        """What can't be read costs a prompt what it says, and is named."""
+        try:
+            return read()
+        except HindbrainError as error:
+            problems.append(str(error))
+            return []
 
     def _lesson_book(self, desk: Desk, episodes: Sequence[Episode] = ()) -> LessonBook:
         from hindbrain.learn.lessons.book import LessonBook, screen_of
