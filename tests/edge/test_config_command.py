@@ -149,3 +149,10 @@ def test_setting_a_key_sets_it_and_changes_no_other(lines: list[str], value: Val
     before.setdefault("search", {}).pop("k", None)
     assert after == before
     assert set(lines) - set(edited.split("\n")) <= {"k = 1"}
+
+
+def test_a_schedule_that_is_no_cron_expression_is_refused_when_it_is_set(cli: Cli) -> None:
+    ran = cli("config", "consolidation.schedule", "nightly")
+    assert ran.code == 1 and "(config)" in ran.err and "0 3 * * *" in ran.err
+    assert cli("config", "consolidation.schedule", "30 4 * * 1").code == 0
+    assert cli("config", "consolidation.schedule", "").code == 0  # never by itself

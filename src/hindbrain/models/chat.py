@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from hindbrain.base.errors import ConfigError
+from hindbrain.base.errors import ConfigError, HindbrainError, ModelError
 
 if TYPE_CHECKING:
     from hindbrain.models.http import Timing
@@ -79,3 +79,19 @@ def make_chat(
         raise ConfigError("a chat model's time-out is between 0 and 3600 seconds, its retries are 0 or more")
     credential = credential_for(service, settings.base_url, keys)
     return RemoteChat(service, settings, HttpClient(timing=timing), credential)
+
+
+def ask(
+    chat: ChatModel,
+    messages: Sequence[ChatMessage],
+    *,
+    schema: Mapping[str, object] | None = None,
+    max_tokens: int,
+) -> str:
+    """As `complete`; whatever an adapter throws is a ModelError, so that it never costs a memory."""
+    try:
+        return chat.complete(messages, schema=schema, max_tokens=max_tokens)
+    except HindbrainError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{chat.name!r} failed with {type(error).__name__}") from error

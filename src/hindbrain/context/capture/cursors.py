@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.context.turn import SessionKey
-from hindbrain.memory.storage.queue import replace_durably
+from hindbrain.memory.storage.queue import replace_durably, sync_folder
 
 FOLDER = "captured"
 KEPT_DAYS = 90
@@ -184,7 +184,7 @@ def _append(path: Path, data: bytes) -> None:
     new = not path.exists()
     _write(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, data)
     if new:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def _write(path: Path, flags: int, data: bytes) -> None:
@@ -192,16 +192,6 @@ def _write(path: Path, flags: int, data: bytes) -> None:
     try:
         if os.write(fd, data) != len(data):
             raise OSError(28, "no space left for the cursor", str(path))
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
         os.fsync(fd)
     finally:
         os.close(fd)

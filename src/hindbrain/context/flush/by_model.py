@@ -15,7 +15,7 @@ from hindbrain.base.errors import HindbrainError, ModelDown, ModelError
 from hindbrain.context.flush.grounding import Ground
 from hindbrain.context.flush.rules import DOUBTFUL, SURE, Candidate
 from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.models.chat import ChatMessage
+from hindbrain.models.chat import ChatMessage, ask
 
 if TYPE_CHECKING:
     from hindbrain.context.messages import Message
@@ -123,12 +123,7 @@ def _ask(chat: ChatModel, part: Sequence[Message]) -> str:
         ChatMessage("system", _PROMPT),
         ChatMessage("user", json.dumps({"conversation": said}, ensure_ascii=False)),
     ]
-    try:
-        return chat.complete(asked, schema=SCHEMA, max_tokens=_ANSWER_TOKENS)
-    except HindbrainError:
-        raise
-    except Exception as error:  # whatever a model's adapter throws must not cost a memory
-        raise ModelError(f"{chat.name!r} failed with {type(error).__name__}") from error
+    return ask(chat, asked, schema=SCHEMA, max_tokens=_ANSWER_TOKENS)
 
 
 def _requests(messages: Sequence[Message]) -> tuple[list[list[Message]], bool]:

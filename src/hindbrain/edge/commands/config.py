@@ -36,6 +36,10 @@ def run(args: Namespace, out: Output) -> int:
             raise UsageError("--unset takes the key itself: hindbrain config --unset KEY")
         return _change(args.unset, None, out)
     if args.value is not None:
+        if args.key == "consolidation.schedule":
+            from hindbrain.learn.consolidation.schedule import check_cron
+
+            check_cron(args.value)  # told now, and not in a log at night
         return _change(args.key, args.value, out)
     config = load_config()
     if args.key:

@@ -18,7 +18,7 @@ from hindbrain.context.messages import Message
 from hindbrain.learn.consolidation.daily_facts import Fact, days_between, fact_id
 from hindbrain.learn.consolidation.importance import KEPT_FROM, decay
 from hindbrain.memory.policy.provenance import lowest
-from hindbrain.models.chat import ChatMessage
+from hindbrain.models.chat import ChatMessage, ask
 
 if TYPE_CHECKING:
     from hindbrain.learn.consolidation.day_events import DayEvent
@@ -107,12 +107,7 @@ def _ask(chat: ChatModel, part: Sequence[DayEvent]) -> str:
         ChatMessage("system", _PROMPT),
         ChatMessage("user", json.dumps({"events": told}, ensure_ascii=False)),
     ]
-    try:
-        return chat.complete(asked, schema=SCHEMA, max_tokens=_ANSWER_TOKENS)
-    except HindbrainError:
-        raise
-    except Exception as error:  # whatever a model's adapter throws must not cost a memory
-        raise ModelError(f"{chat.name!r} failed with {type(error).__name__}") from error
+    return ask(chat, asked, schema=SCHEMA, max_tokens=_ANSWER_TOKENS)
 
 
 def _requests(events: Sequence[DayEvent]) -> Iterator[list[DayEvent]]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, WriteFailed
 from hindbrain.learn.consolidation.proof import Change
+from hindbrain.memory.storage.queue import sync_folder
 from hindbrain.vault.hashing import ABSENT, content_hash
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Watch:
             self._append([first, told] if begins else [told])
             if begins:
                 os.fsync(self._fd)
-                _sync_folder(self._file.parent)
+                sync_folder(self._file.parent)
         except OSError as error:
             raise WriteFailed(
                 f"{str(self._file)!r} can't be written ({error.strerror}); nothing was changed"
@@ -169,13 +170,3 @@ def take_back(
         except HindbrainError as error:
             problems.append(f"{one.path}: {error} ({one.id})")
     return problems
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
-        return
-    fd = os.open(folder, os.O_RDONLY | _FLAGS)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError
 from hindbrain.learn.alike import tells, words_of
 from hindbrain.learn.recording.wording import plain
-from hindbrain.models.chat import ChatMessage
+from hindbrain.models.chat import ChatMessage, ask
 from hindbrain.vault.lines import common_head
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def phrase(lesson: Lesson, failed: Sequence[Episode], worked: Sequence[Episode],
     """The sentence; "" when there is none that the evidence bears out."""
     shown = json.dumps(_shown(lesson, failed, worked), ensure_ascii=False)
     try:
-        answer = chat.complete(
-            [ChatMessage("system", _PROMPT), ChatMessage("user", shown)], max_tokens=_TOKENS
-        )
+        answer = ask(chat, [ChatMessage("system", _PROMPT), ChatMessage("user", shown)], max_tokens=_TOKENS)
     except HindbrainError:
         return ""
     sentence = " ".join(answer.split())

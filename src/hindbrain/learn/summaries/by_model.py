@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.models.chat import ChatMessage
+from hindbrain.models.chat import ChatMessage, ask
 
 if TYPE_CHECKING:
     from hindbrain.models.chat import ChatModel
@@ -57,10 +57,8 @@ def _answer(lines: Sequence[str], chat: ChatModel) -> tuple[str, str]:
         ChatMessage("user", json.dumps({"lines": list(lines)}, ensure_ascii=False)),
     ]
     try:
-        told = json.loads(chat.complete(asked, schema=_SCHEMA, max_tokens=_ANSWER_TOKENS))
+        told = json.loads(ask(chat, asked, schema=_SCHEMA, max_tokens=_ANSWER_TOKENS))
     except (HindbrainError, ValueError, RecursionError):
-        return "", ""
-    except Exception:  # noqa: BLE001  whatever a model's adapter throws must not cost a summary
         return "", ""
     if not isinstance(told, dict):
         return "", ""

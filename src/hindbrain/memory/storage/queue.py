@@ -191,7 +191,7 @@ class WriteQueue:
             os.lseek(fd, 0, os.SEEK_SET)
             head = os.read(fd, _HEAD_BYTES)
             if head != self._durable_head:
-                _sync_folder(self._state)
+                sync_folder(self._state)
                 self._durable_head = head
         except OSError as error:
             raise WriteUnknown(
@@ -294,10 +294,10 @@ def replace_durably(path: Path, data: bytes) -> None:
     finally:
         os.close(fd)
     temp.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
         return
     fd = os.open(folder, os.O_RDONLY | _FLAGS)
