@@ -27,6 +27,8 @@ support       held-out successes that a template fits
 precision     of the steps foretold, the share that was done in that order; recall: of the steps done, the
               share that was foretold; next step: going along the run, how often the next call is foretold
 
+`ours` is templates alone; `our pack` what the slots of a pack tell: the template, or where none fits, or a
+single run's command is nearer than all of the template's, the run that went well.
 Beside it, for the same runs: the steps of the success that BM25 finds nearest, and of the latest one.
 """
 
@@ -48,6 +50,8 @@ from benchmarks.metrics import Figures
 from benchmarks.rankers import bench_config
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
+from hindbrain.learn.alike import vectors_of
+from hindbrain.learn.fitting import ALIKE_ALONE
 from hindbrain.learn.importing.importing import import_runs
 from hindbrain.learn.lessons.finding import find_lessons
 from hindbrain.learn.lessons.matching import match_lessons
@@ -57,6 +61,7 @@ from hindbrain.learn.templates.matching import match_templates
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Episode
+    from hindbrain.learn.templates.template import Template
     from hindbrain.models.embedder import Embedder
 
 MOST = 3
@@ -97,12 +102,12 @@ def run(options: Options) -> Outcome:
         templates = _templates(tau, embedder)
     own = {f"{name}: {key}": value for name, figures in rows.items() if name.endswith(_OURS)
            for key, value in figures.items()}  # fmt: skip
-    own |= {f"templates, {name}.{key}": value for name, figures in templates.items() if "ours" in name
+    own |= {f"templates, {name}.{key}": value for name, figures in templates.items() if name.endswith(_OURS)
             for key, value in figures.items()}  # fmt: skip
     return Outcome(
         metrics=own,
         baselines={**{name: figures for name, figures in rows.items() if not name.endswith(_OURS)},
-                   **{name: figures for name, figures in templates.items() if "ours" not in name}},
+                   **{name: figures for name, figures in templates.items() if not name.endswith(_OURS)}},
         data={"tau-bench": len(tau), "ALFWorld": len(alfworld)},
         tables=(
             compared(
@@ -334,8 +339,9 @@ def _templates(tries: Sequence[Try], embedder: Embedder | None) -> dict[str, Fig
         taught = [one for one in good if is_taught(one)]
         held_out = [one for one in good if not is_taught(one) and steps_of(one.episode)]
         templates = find_templates([one.episode for one in taught], embedder)
+        vectors = vectors_of([one.episode.command for one in taught], embedder)
         foretold: dict[str, list[tuple[list[str], list[str]]]] = defaultdict(list)
-        matched = 0
+        matched = answered = 0
         for one in held_out:
             done = steps_of(one.episode)
             near = nearest(one.episode.command, taught, 1)
@@ -344,20 +350,42 @@ def _templates(tries: Sequence[Try], embedder: Embedder | None) -> dict[str, Fig
             fitting = match_templates(one.episode.command, templates, embedder, app=one.episode.app)
             for way, steps in told.items():
                 foretold[f"{name}: {way}, all"].append((steps, done))
+            shown = _shown(one, taught, vectors, templates, embedder)
+            if shown is not None:
+                answered += 1
+                foretold[f"{name}: our pack"].append((shown, done))
             if fitting:
                 matched += 1
-                ours = [step.action for step in fitting[0][0].steps if step.action not in _NOT_STEPS]
-                foretold[f"{name}: ours"].append((ours, done))
+                foretold[f"{name}: ours"].append((_steps_in(fitting[0][0]), done))
                 for way, steps in told.items():
                     foretold[f"{name}: {way}, same runs"].append((steps, done))
-        for way in (f"{name}: ours", *(key for key in foretold if "ours" not in key)):
+        for way in (f"{name}: ours", f"{name}: our pack", *(key for key in foretold if "our" not in key)):
             if not way.startswith(name):
                 continue
             rows[way] = _accuracy(foretold[way])
         rows[f"{name}: ours"] |= {
             "support": 100 * matched / max(1, len(held_out)), "templates": float(len(templates)),
         }  # fmt: skip
+        rows[f"{name}: our pack"]["support"] = 100 * answered / max(1, len(held_out))
     return rows
+
+
+def _shown(
+    one: Try, taught: Sequence[Try], vectors: Any, templates: Sequence[Template], embedder: Embedder | None
+) -> list[str] | None:
+    """The steps that a pack would tell for this command; None when it has neither template nor run."""
+    command = one.episode.command
+    likeness = vectors @ vectors_of([command], embedder)[0]
+    at = int(likeness.argmax())
+    known = float(likeness[at]) if likeness[at] >= ALIKE_ALONE else 0.0
+    fitting = match_templates(command, templates, embedder, app=one.episode.app, nearest_run=known)
+    if fitting:
+        return _steps_in(fitting[0][0])
+    return steps_of(taught[at].episode) if known else None
+
+
+def _steps_in(template: Template) -> list[str]:
+    return [step.action for step in template.steps if step.action not in _NOT_STEPS]
 
 
 def steps_of(episode: Episode) -> list[str]:

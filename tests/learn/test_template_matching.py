@@ -55,6 +55,18 @@ def test_the_more_successful_one_comes_first() -> None:
     assert match_templates(command, [worse, MAIL], EMBEDDER)[0][0] == MAIL
 
 
+def test_a_single_run_that_is_nearer_than_all_its_commands_says_more() -> None:
+    command = "send an email to Zoe about lunch"
+    assert match_templates(command, [MAIL], EMBEDDER, nearest_run=0.5)
+    assert match_templates("write Zoe an email about a new roof", [MAIL], EMBEDDER)
+    assert match_templates("write Zoe an email about a new roof", [MAIL], EMBEDDER, nearest_run=1.0) == []
+
+
+def test_a_run_that_was_made_into_the_template_does_not_take_its_place() -> None:
+    command = mails(8)[0].command
+    assert match_templates(command, [MAIL], EMBEDDER, nearest_run=1.0)
+
+
 def test_one_that_fails_now_is_not_offered_whatever_it_was_once() -> None:
     failing = MAIL._replace(runs=100, successes=95, recent=0.3)
     assert match_templates("send an email to Zoe about lunch", [failing], EMBEDDER) == []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
 # Likeness from which on what a single run told is worth telling: where nothing better is known, sooner.
-_ALIKE, _ALIKE_ALONE = 0.6, 0.45
+_ALIKE, ALIKE_ALONE = 0.6, 0.45
 _MOST_ISSUES, _MOST_RUNS = 3, 2  # one run's story is weaker than a lesson
 _MOST_ENTRIES = 400  # of a note, the newest
 
@@ -62,15 +62,16 @@ class Fitting:
         index = self._index()
         app = apps[0] if len(apps) == 1 else ""
         lessons = self._lessons(index, command, app)
-        templates = tuple(self._templates(index, command, app))
+        near = self._told(index.runs, command, ALIKE_ALONE, _MOST_RUNS)
+        templates = tuple(self._templates(index, command, app, near[0].score if near else 0.0))
         skills = tuple(self._skills(index.known.skills, command))
-        least = _ALIKE if templates or skills else _ALIKE_ALONE
+        least = _ALIKE if templates or skills else ALIKE_ALONE
         room = max(0, _MOST_ISSUES - len(lessons))
         covered = {noted.lesson.id for noted, _ in lessons}
         issues = self._told(index.issues, command, least, room, covered)
-        runs = self._told(index.runs, command, least, _MOST_RUNS)
+        runs = tuple(run for run in near if run.score >= least)
         found = (*(_lesson(noted, score) for noted, score in lessons), *issues)
-        return Matches(found, templates, skills, tuple(runs), index.known.problems)
+        return Matches(found, templates, skills, runs, index.known.problems)
 
     def _index(self) -> _Index:
         """What the notes say, read again when one of them has another stamp."""
@@ -107,10 +108,10 @@ class Fitting:
         )
         return [(by_id[lesson.id], score) for lesson, score in found]
 
-    def _templates(self, index: _Index, command: str, app: str) -> Iterator[Match]:
+    def _templates(self, index: _Index, command: str, app: str, nearest_run: float) -> Iterator[Match]:
         from hindbrain.learn.templates.template_note import shown_span
 
-        for template, score in index.templates.match(command, app=app):
+        for template, score in index.templates.match(command, app=app, nearest_run=nearest_run):
             try:
                 page = self._desk.find(template.path)
             except HindbrainError:  # it was read a moment ago; the next look names it
@@ -139,16 +140,18 @@ class Fitting:
 
     def _told(
         self, entries: _Entries, command: str, least: float, most: int, covered: Container[str] = ()
-    ) -> Iterator[Match]:
+    ) -> list[Match]:
         """`covered`: lessons that say it already."""
+        found: list[Match] = []
         said: set[str] = set()
         for told, score in entries.nearest(command, self._embedder(), least):
             if len(said) < most and told.gist not in said and not (told.lesson and told.lesson in covered):
                 said.add(told.gist)
-                yield Match(
+                found.append(Match(
                     told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,
                     told.last_line, score, told.source, told.date, f"command {score:.2f}",
-                )  # fmt: skip
+                ))  # fmt: skip
+        return found
 
 
 class _Index:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from hindbrain.base.json_lines import as_object
 from hindbrain.vault.lock import FileLock
 
 Event: TypeAlias = Mapping[str, object]
@@ -167,13 +168,5 @@ def _line(event: Event) -> bytes:
 def _events(data: bytes) -> tuple[list[Event], int]:
     """The events of the lines that are whole, and how many lines are not."""
     lines = [line for line in data.split(b"\n") if line.strip()]
-    events = [event for event in map(_parsed, lines) if event is not None]
+    events: list[Event] = [event for event in map(as_object, lines) if event is not None]
     return events, len(lines) - len(events)
-
-
-def _parsed(line: bytes) -> Event | None:
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None

@@ -8,9 +8,12 @@ more, and what they say is known by then.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+from hindbrain.base.json_lines import read_objects
 
 CONSOLIDATED = "consolidated.jsonl"
 _PER_LINE = 200
@@ -47,21 +50,15 @@ class Processed:
     def _known(self) -> tuple[dict[str, str], set[str]]:
         notes: dict[str, str] = {}
         memories: set[str] = set()
-        try:
-            with open(self._file, "rb") as file:
-                for line in file:
-                    _take(line, notes, memories)
-        except FileNotFoundError:
-            pass
+        for told in read_objects(self._file):
+            _take(told, notes, memories)
         return notes, memories
 
 
-def _take(line: bytes, notes: dict[str, str], memories: set[str]) -> None:
+def _take(told: dict[str, Any], notes: dict[str, str], memories: set[str]) -> None:
     """A line that can't be read (a crash cut it) tells nothing: what it named is looked at again."""
     try:
-        told = json.loads(line)
-        pairs: Iterable[Sequence[str]] = told.get("notes", ())
-        notes.update({str(path): str(digest) for path, digest in pairs})
+        notes.update({str(path): str(digest) for path, digest in told.get("notes", ())})
         memories.update(map(str, told.get("archived", ())))
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return

@@ -14,6 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.json_lines import read_objects
+
 if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson import Lesson
 
@@ -73,15 +75,8 @@ class LessonLog:
     @cached_property
     def _state(self) -> _State:
         state = _State()
-        try:
-            with open(self._file, "rb") as file:
-                for line in file:
-                    try:
-                        state.take(json.loads(line))
-                    except ValueError:
-                        continue
-        except FileNotFoundError:
-            pass
+        for told in read_objects(self._file):
+            state.take(told)
         return state
 
 
@@ -91,9 +86,7 @@ class _State:
         self.dead: set[str] = set()
         self.phrased: dict[str, str] = {}
 
-    def take(self, told: object) -> None:
-        if not isinstance(told, dict):
-            return
+    def take(self, told: dict[str, Any]) -> None:
         for row in _rows(told.get("written")):
             if isinstance(row, list) and row and all(isinstance(part, str) for part in row):
                 self.runs[row[0]] = frozenset(row[1:])

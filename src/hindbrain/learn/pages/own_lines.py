@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
+from hindbrain.base.json_lines import read_objects
+
 OWN_LINES = "own-lines.jsonl"
 _DIGITS = 16
 
@@ -38,22 +40,14 @@ class OwnLines:
     @cached_property
     def _known(self) -> dict[str, set[str]]:
         known: dict[str, set[str]] = {}
-        try:
-            with open(self._file, "rb") as file:
-                for line in file:
-                    _take(line, known)
-        except FileNotFoundError:
-            pass
+        for told in read_objects(self._file):
+            _take(told, known)
         return known
 
 
-def _take(line: bytes, known: dict[str, set[str]]) -> None:
+def _take(told: dict[str, object], known: dict[str, set[str]]) -> None:
     """A line that can't be read (a crash cut it) tells nothing: what it named counts as a person's."""
-    try:
-        told = json.loads(line)
-        path, digests = told["path"], told["lines"]
-    except (ValueError, TypeError, KeyError):
-        return
+    path, digests = told.get("path"), told.get("lines")
     if isinstance(path, str) and isinstance(digests, list):
         known.setdefault(path, set()).update(str(digest) for digest in digests)
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
+from hindbrain.base.json_lines import read_objects
+
 RECORDED = "recorded.jsonl"
 _ALL = "all"
 
@@ -50,22 +52,13 @@ class Recordings:
     @cached_property
     def _known(self) -> dict[str, set[str]]:
         known: dict[str, set[str]] = {}
-        try:
-            with open(self._file, "rb") as file:
-                for line in file:
-                    _take(line, known)
-        except FileNotFoundError:
-            pass
+        for told in read_objects(self._file):
+            _take(told, known)
         return known
 
 
-def _take(line: bytes, known: dict[str, set[str]]) -> None:
-    """A line that can't be read (a crash cut it) tells nothing."""
-    try:
-        told = json.loads(line)
-        part, names, gone = told["part"], told.get("ids", []), told.get("gone", [])
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return
+def _take(told: dict[str, object], known: dict[str, set[str]]) -> None:
+    part, names, gone = told.get("part"), told.get("ids", []), told.get("gone", [])
     if isinstance(part, str) and isinstance(names, list) and isinstance(gone, list):
         known.setdefault(part, set()).update(str(name) for name in names)
         known[part].difference_update(str(name) for name in gone)

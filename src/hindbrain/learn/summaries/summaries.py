@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from hindbrain.base.json_lines import read_objects
 from hindbrain.learn.pages.drafts import drafts_on
 from hindbrain.learn.pages.sections import with_section
 from hindbrain.learn.recording.places import first_text, note_source
@@ -139,9 +140,9 @@ class Summaries:
         fresh = [digest for digest in map(_digest, lines) if digest not in (known or ())]
         taken = sorted(digest for digest in map(_digest, gone) if digest in (known or ()))
         if fresh or taken or known is None:
-            line = json.dumps({"section": heading, "lines": fresh, "gone": taken})
-            self._log(SUMMARIES, line)
-            _take(line.encode(), self._known)
+            told: dict[str, object] = {"section": heading, "lines": fresh, "gone": taken}
+            self._log(SUMMARIES, json.dumps(told))
+            _take(told, self._known)
 
     def _stands(self, heading: str) -> list[str] | None:
         """The lines of a section; None when there is none. The note is parsed once for each of its states."""
@@ -165,12 +166,8 @@ class Summaries:
     def _known(self) -> dict[str, set[str]]:
         """By section: digests of the lines of ours that once stood there."""
         known: dict[str, set[str]] = {}
-        try:
-            with open(self._desk.root / ".hindbrain" / SUMMARIES, "rb") as file:
-                for line in file:
-                    _take(line, known)
-        except FileNotFoundError:
-            pass
+        for told in read_objects(self._desk.root / ".hindbrain" / SUMMARIES):
+            _take(told, known)
         return known
 
 
@@ -195,13 +192,9 @@ def _digest(line: str) -> str:
     return hashlib.sha256(" ".join(line.split()).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def _take(line: bytes, known: dict[str, set[str]]) -> None:
+def _take(told: dict[str, object], known: dict[str, set[str]]) -> None:
     """A line that can't be read (a crash cut it) tells nothing: what stood there may come back once."""
-    try:
-        told = json.loads(line)
-        section, digests, gone = told["section"], told["lines"], told["gone"]
-    except (ValueError, TypeError, KeyError):
-        return
+    section, digests, gone = told.get("section"), told.get("lines"), told.get("gone")
     if isinstance(section, str) and isinstance(digests, list) and isinstance(gone, list):
         left = (known.pop(section, set()) | set(map(str, digests))) - set(map(str, gone))
         # A section of which we took out everything ourselves may come back.

@@ -4,7 +4,8 @@
 
 each 0..1; a template without a trigger is judged by the others alone, scaled up. What fills a slot counts
 for nothing on either side: "cancel the lesson" is no "schedule the lesson". A command that is surely of
-another template's kind is not for this one, also where the other one is not offered.
+another template's kind is not for this one, also where the other one is not offered; nor is one to which a
+single run is nearer than all commands of the template: what was done there says more.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FITS_ALONE = 0.7  # where it has no trigger to agree
 LEAST_ALIKE = 0.35  # whatever the trigger says: a word in common is no task in common
 LEAST_SUCCESS = 0.5  # of its last ten runs, with one success and one failure added
 MOST_FAILING = 2  # runs in a row that did its steps and failed: then it is not offered
-NEARER = 0.05  # by which another template's commands must be more alike to take a command away from one
+NEARER = 0.05  # by which another template, or a single run, must be more alike to take a command away
 SURELY = 0.75  # the likeness from which on a command is of another template's kind beyond doubt
 MISFIT = 0.7  # of the likeness is left where a part of the command has no slot, or a slot no part
 _UNKNOWN_APP = 0.5  # when the command's application, or the template's, is not known
@@ -37,10 +38,15 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 def match_templates(
-    command: str, templates: Sequence[Template], embedder: Embedder | None, *, app: str = ""
+    command: str,
+    templates: Sequence[Template],
+    embedder: Embedder | None,
+    *,
+    app: str = "",
+    nearest_run: float = 0.0,
 ) -> list[tuple[Template, float]]:
     """Those that fit, the best first, with their scores 0..1; at most three."""
-    return TemplateMatcher(templates, embedder).match(command, app=app)
+    return TemplateMatcher(templates, embedder).match(command, app=app, nearest_run=nearest_run)
 
 
 class TemplateMatcher:
@@ -62,28 +68,36 @@ class TemplateMatcher:
             self._looks[owner] |= {kind for kind, _ in looks_of(text)}
             self._words[owner] |= set(filter(tells, words_of(text)))
 
-    def match(self, command: str, *, app: str = "") -> list[tuple[Template, float]]:
+    def match(self, command: str, *, app: str = "", nearest_run: float = 0.0) -> list[tuple[Template, float]]:
+        """`nearest_run`: how alike the nearest command is that a single run did well."""
         if not command.strip() or not self._templates:
             return []
-        likeness = self.likeness(command)
+        bare = [_bare(command, template) for template in self._templates]
+        near = self._nearest(bare)
+        likeness = [value * self._fit(at, bare[at], command) for at, value in enumerate(near)]
         scored = []
         for at, template in enumerate(self._templates):
             value = score(template, command, likeness[at], app=app)
             fits = likeness[at] >= LEAST_ALIKE and value >= (FITS if template.trigger else FITS_ALONE)
-            if fits and works(template) and not self._is_anothers(at, command, likeness, app):
+            told_better = nearest_run - near[at] > NEARER
+            if (
+                fits
+                and not told_better
+                and works(template)
+                and not self._is_anothers(at, command, likeness, app)
+            ):
                 scored.append((template, round(value, 4)))
         scored.sort(key=lambda pair: (-pair[1], -pair[0].runs, pair[0].name))
         return scored[:_MOST]
 
-    def likeness(self, command: str) -> list[float]:
+    def _nearest(self, bare: Sequence[str]) -> list[float]:
         """How alike the command is to the nearest of each template's commands, slots aside; 0..1."""
-        bare = [_bare(command, template) for template in self._templates]
         row = {text: number for number, text in enumerate(dict.fromkeys(bare))}
         vectors = vectors_of(list(row), self._embedder)
         best = [0.0] * len(self._templates)
         for owner, known in zip(self._owners, self._vectors, strict=True):
             best[owner] = max(best[owner], min(1.0, float(known @ vectors[row[bare[owner]]])))
-        return [value * self._fit(at, bare[at], command) for at, value in enumerate(best)]
+        return best
 
     def _is_anothers(self, at: int, command: str, likeness: Sequence[float], app: str) -> bool:
         """Is the command nearer to another template, or as near with a word that only the other one has?"""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.errors import VaultError
+from hindbrain.base.json_lines import as_object
 
 if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
@@ -104,7 +105,7 @@ class EventLog:
         new = data[len(self._end) :]
         whole = new.rfind(b"\n") + 1
         rest = new[whole:]  # a line that is being written, that a crash cut off, or that lost its end
-        if _parsed(rest) is not None:
+        if as_object(rest) is not None:
             whole, rest = len(new), b""
         self._take(new[:whole])
         self._torn = bool(rest.strip())
@@ -115,19 +116,11 @@ class EventLog:
         for line in data.split(b"\n"):
             if not line.strip():
                 continue
-            event = _parsed(line)
+            event = as_object(line)
             if event is None:
                 self._damaged += 1
             else:
                 self._events.append(event)
-
-
-def _parsed(line: bytes) -> Event | None:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def _line(event: Event) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hindbrain.base.errors import Busy, HindbrainError, NotFound, UsageError, WriteFailed
+from hindbrain.base.json_lines import as_object
 from hindbrain.memory.forgetting.traces import Traces, texts_of
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.storage.merged_ids import MergedIds
@@ -144,10 +145,9 @@ def _without_queries(data: bytes, traces: Traces) -> bytes:
     """The log of use; that a note was opened stays, the question that led there goes."""
     lines = []
     for line in data.split(b"\n"):
-        with contextlib.suppress(ValueError):
-            event = json.loads(line)
-            if isinstance(event, dict) and traces.hinted_at(str(event.get("query", ""))):
-                line = json.dumps({**event, "query": ""}, ensure_ascii=True).encode("ascii")
+        event = as_object(line)
+        if event is not None and traces.hinted_at(str(event.get("query", ""))):
+            line = json.dumps({**event, "query": ""}, ensure_ascii=True).encode("ascii")
         lines.append(line)
     return b"\n".join(lines)
 
