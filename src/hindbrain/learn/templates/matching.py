@@ -28,7 +28,8 @@ FITS_ALONE = 0.7  # where it has no trigger to agree
 LEAST_ALIKE = 0.35  # whatever the trigger says: a word in common is no task in common
 LEAST_SUCCESS = 0.5  # of its last ten runs, with one success and one failure added
 MOST_FAILING = 2  # runs in a row that did its steps and failed: then it is not offered
-NEARER = 0.05  # by which another template, or a single run, must be more alike to take a command away
+NEARER = 0.05  # by which another template's commands must be more alike to take a command away from one
+ROUNDING = 0.01  # by which a single run must be more alike than all commands of a template to be told instead
 SURELY = 0.75  # the likeness from which on a command is of another template's kind beyond doubt
 MISFIT = 0.7  # of the likeness is left where a part of the command has no slot, or a slot no part
 _UNKNOWN_APP = 0.5  # when the command's application, or the template's, is not known
@@ -79,7 +80,7 @@ class TemplateMatcher:
         for at, template in enumerate(self._templates):
             value = score(template, command, likeness[at], app=app)
             fits = likeness[at] >= LEAST_ALIKE and value >= (FITS if template.trigger else FITS_ALONE)
-            told_better = nearest_run - near[at] > NEARER
+            told_better = nearest_run - near[at] > ROUNDING
             if (
                 fits
                 and not told_better
