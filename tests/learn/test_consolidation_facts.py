@@ -251,4 +251,4 @@ def test_a_model_is_shown_no_secret() -> None:
     ask_for_facts(
         chat, events("- The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a today"), today=date(2026, 5, 15)
     )
-    assert "ghp_" not in chat.asked[0][1].text
+    assert "ghp_" not in chat.asked[0].messages[1].text

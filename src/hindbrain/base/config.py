@@ -17,6 +17,7 @@ Value: TypeAlias = str | int | float | bool | tuple[str, ...]
 
 KEY_NAMES = (
     "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
     "VOYAGE_API_KEY",
@@ -77,7 +78,9 @@ SETTINGS = (
         "the pack that a prompt gets in an agent host: turn, compact, agent or your own",
     ),
     Setting(
-        "chat.provider", "", "who answers for the chat model: openai, ollama, ...; empty: rules do its work"
+        "chat.provider",
+        "",
+        "openai (and any server that speaks its shape), anthropic, gemini, ollama; empty: rules do its work",
     ),
     Setting("chat.model", "", "the chat model that extracts what is worth remembering"),
     Setting("chat.base_url", "", "address of the server that has it; empty: the provider's own"),
@@ -103,7 +106,7 @@ class Config(NamedTuple):
     values: Mapping[str, Value]
     sources: Mapping[str, str]
     file: Path
-    keys: Mapping[str, str]  # secrets of embedding services, by the name of their variable
+    keys: Mapping[str, str]  # secrets of services, by the name of their variable
 
     def text(self, name: str) -> str:
         return str(self.values[name])

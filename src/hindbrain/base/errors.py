@@ -13,6 +13,8 @@
     ├── WriteFailed           write_failed  the write did not happen; the note is as it was
     │   └── WriteUnknown      write_unknown the system failed while making it durable: read again
     ├── Busy                  busy          another process holds the lock; try again
+    ├── Cancelled             cancelled     whoever asked for it wants no more of it
+    ├── ChannelDown           channel_down  a channel can't be reached now; what is to be sent waits
     ├── IndexFault            index         the index can't be used
     │   ├── IndexMissing      index_missing not made yet, or of an older version: sync
     │   ├── IndexDamaged      index_damaged rebuild it: nothing is lost
@@ -104,6 +106,15 @@ class Busy(HindbrainError):
     advice = "again"
 
 
+class Cancelled(HindbrainError):
+    code = "cancelled"
+
+
+class ChannelDown(HindbrainError):
+    code = "channel_down"
+    advice = "again"
+
+
 class IndexFault(HindbrainError):
     code = "index"
 
@@ -121,13 +132,14 @@ class IndexTooNew(IndexFault):
 
 
 class ModelError(HindbrainError):
-    """`status` is what an HTTP service answered with; 0 when it did not come to that."""
+    """`status` is what an HTTP service answered with, 0 if it did not come to that; `said` its own words."""
 
     code = "model"
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, *, status: int = 0, said: str = "") -> None:
         super().__init__(message)
         self.status = status
+        self.said = said
 
 
 class ModelDown(ModelError):

@@ -1,36 +1,31 @@
-"""Chat models behind HTTP that speak OpenAI's chat/completions, as most servers do.
+"""Chat models behind HTTP: a service is an address, a key and a shape over the one client.
 
-Owns that request and that answer. A server that does not know JSON schemas is asked for any JSON, then for
-plain text; what it can do is remembered. Knows nothing of settings files or the environment.
+Owns the asking: streaming, trying again, and learning what a server does not take. Knows nothing of settings
+files, the environment, or what any shape looks like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import ConfigError, ModelError
-from hindbrain.models.chat import OWN_KEY
-from hindbrain.models.http import Credential, HttpClient, Secret, authority, checked_url
+from hindbrain.base.errors import Cancelled, ModelDown, ModelError
+from hindbrain.models.chat import NOBODY, ChatAnswer, ChatRequest, Watch
+from hindbrain.models.chat_manner import ROOM, Manner, otherwise, refuses_tools
+from hindbrain.models.chat_openai import OPENAI_LACKS, OPENAI_SHAPE
+from hindbrain.models.chat_services import OPENAI, Service, chat_url
+from hindbrain.models.chat_shape import Fold, ServiceFailed, numbered
+from hindbrain.models.http import Credential, HttpClient, Transient, authority, is_nearby, redacted
+from hindbrain.models.stream import WHOLE, Call, Interrupted, events
 
 if TYPE_CHECKING:
-    from hindbrain.models.chat import ChatMessage, ChatSettings
+    from hindbrain.models.chat import ChatSettings
+    from hindbrain.models.sse import Event
 
-_FORMATS = ("schema", "object", "plain")  # from the strictest; a server that refuses one gets the next
-_NOT_UNDERSTOOD = (400, 422, 501)
-
-
-class Service(NamedTuple):
-    """Where a provider is, and what its key is called."""
-
-    name: str
-    url: str
-    key_name: str = ""  # "" when it has none
-
-
-OPENAI = Service("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
-OLLAMA = Service("ollama", "http://127.0.0.1:11434/v1")
-SERVICES = {service.name: service for service in (OPENAI, OLLAMA)}
+_PROBE_S = 2.0
+_SHAPE_ERRORS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 
 
 class RemoteChat:
@@ -43,109 +38,157 @@ class RemoteChat:
         client: HttpClient,
         credential: Credential | None = None,
     ) -> None:
+        self._service = service
         self._settings = settings
         self._client = client
         self._credential = credential
         self._url = chat_url(service, settings.base_url)
         self._is_openai = authority(self._url) == authority(OPENAI.url)
-        self._formats = list(_FORMATS)  # those that this server has not refused
+        self._manner = Manner(without=OPENAI_LACKS if self._is_openai else frozenset())
+        self._calls_tools: bool | None = None  # None: nobody has asked yet
         place = "" if self._url == service.url else f"({authority(self._url)})"
         self.name = f"{service.name}{place}/{settings.model}"
 
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: Mapping[str, object] | None = None,
-        max_tokens: int = 1024,
-    ) -> str:
-        if schema is None:
-            return self._ask(self._payload(messages, max_tokens))
+    @property
+    def calls_tools(self) -> bool:
+        """False when it refused tools, and for a llama.cpp whose template can't show them to the model."""
+        if self._calls_tools is None:
+            self._calls_tools = self._shows_tools()
+        return self._calls_tools
+
+    def answer(self, request: ChatRequest, watch: Watch = NOBODY) -> ChatAnswer:
+        manner = self._manner
         while True:
-            payload = self._payload(messages, max_tokens) | _response_format(self._formats[0], schema)
+            listener = _Listener(watch)
             try:
-                return self._ask(payload)
+                answer = self._ask(request, manner, listener)
             except ModelError as error:
-                if error.status not in _NOT_UNDERSTOOD or len(self._formats) == 1:
+                self._check_tools(request, error)
+                formats = self._service.shape.formats
+                asked = None if listener.heard else otherwise(manner, request, error, formats)
+                if asked is None:
                     raise
-            self._formats.pop(0)
+                manner = asked
+                continue
+            self._manner = manner
+            if manner.room or not _only_thought(answer):
+                return numbered(answer, request.messages)
+            manner = manner._replace(room=ROOM)
 
     def close(self) -> None:
         self._client.close()
 
-    def _payload(self, messages: Sequence[ChatMessage], max_tokens: int) -> dict[str, object]:
-        payload: dict[str, object] = {
-            "model": self._settings.model,
-            "messages": [{"role": message.role, "content": _whole(message.text)} for message in messages],
-        }
-        # OpenAI's reasoning models refuse the older name, and any temperature of one's own.
-        if self._is_openai:
-            return payload | {"max_completion_tokens": max_tokens}
-        return payload | {"max_tokens": max_tokens, "temperature": 0}
-
-    def _ask(self, payload: dict[str, object]) -> str:
-        answer = self._client.post_json(
-            self._url + "/chat/completions",
-            payload,
-            timeout_s=self._settings.timeout_s,
-            retries=self._settings.max_retries,
-            credential=self._credential,
+    def _ask(self, request: ChatRequest, manner: Manner, listener: _Listener) -> ChatAnswer:
+        settings, shape = self._settings, self._service.shape
+        call = Call(
+            self._url + shape.path(settings.model),
+            shape.payload(settings.model, request, manner),
+            settings.timeout_s,
+            self._credential,
+            self._service.headers,
         )
-        return _text_of(answer, self.name)
 
+        def attempt() -> ChatAnswer | Transient:
+            cancelled = listener.watch.cancelled
+            try:
+                with contextlib.closing(events(self._client, call, cancelled)) as coming:
+                    return self._read(coming, shape.fold(settings.model), listener)
+            except Interrupted as broken:
+                if not listener.heard:
+                    return broken.failure
+                # What was shown can't be unsaid: asked again, the model would say something else.
+                reason = broken.failure.reason
+                raise ModelDown(
+                    f"{self.name!r} broke off in the middle of its answer ({reason}); ask it again"
+                ) from None
 
-def chat_url(service: Service, base_url: str) -> str:
-    """The address that paths are put behind; a bare host, and Ollama's own address, get their "/v1"."""
-    if not base_url:
-        return service.url
-    url = checked_url(base_url).removesuffix("/chat/completions")
-    if url.count("/") == 2:
-        return url + "/v1"
-    return url.removesuffix("/api") + "/v1" if service is OLLAMA and not url.endswith("/v1") else url
+        return self._client.repeated(attempt, call.url, settings.max_retries, listener.watch.cancelled)
 
+    def _read(self, coming: Iterator[Event], fold: Fold, listener: _Listener) -> ChatAnswer:
+        kind = ""
+        try:
+            for event in coming:
+                kind = event.kind
+                if event.data.strip() == "[DONE]":
+                    fold.ended = fold.done = True
+                else:
+                    listener.hear("".join(self._taken(fold, event)))
+                if fold.done:
+                    break
+        except Interrupted:
+            if not fold.ended:
+                raise  # else only the goodbye is missing
+        if not fold.ended and kind != WHOLE:
+            raise Interrupted(Transient("the answer ended before its end"))
+        try:
+            return fold.answer()
+        except _SHAPE_ERRORS as error:
+            raise self._odd() from error
 
-def credential_for(service: Service, base_url: str, keys: Mapping[str, str]) -> Credential | None:
-    """The key set for the settings' address, else the provider's own, which goes to its own address only.
+    def _taken(self, fold: Fold, event: Event) -> Iterator[str]:
+        try:
+            data = json.loads(event.data)
+        except (ValueError, RecursionError):
+            raise ModelError(f"{self.name!r} sent what is not whole JSON; check base_url") from None
+        try:
+            for one in data if isinstance(data, list) else [data]:
+                yield fold.take(one)
+        except ServiceFailed as failed:
+            said = redacted(failed.said, self._credential)
+            if failed.passes:
+                raise Interrupted(Transient(said, status=failed.status)) from None
+            raise ModelError(
+                f"{self.name!r} broke off with an error: {said!r}", status=failed.status, said=said
+            ) from None
+        except _SHAPE_ERRORS as error:
+            raise self._odd() from error
 
-    ConfigError when a provider's own address is meant and there is no key for it.
-    """
-    url = chat_url(service, base_url)
-    own = bool(service.key_name) and authority(url) == authority(service.url)
-    value = keys.get(OWN_KEY, "") if base_url or not own else ""
-    if not value and own:
-        value = keys.get(service.key_name, "")
-        if not value:
-            raise ConfigError(
-                f"{service.name} needs a key; set {service.key_name} or use another chat.provider"
-            )
-    return Credential(Secret(value.strip(), authority(url))) if value else None
+    def _odd(self) -> ModelError:
+        return ModelError(
+            f"{self.name!r} answered in a shape that {self._service.name} does not use; "
+            "check chat.provider and chat.base_url"
+        )
 
-
-def _response_format(kind: str, schema: Mapping[str, object]) -> dict[str, object]:
-    if kind == "schema":
-        named = {"name": "answer", "schema": schema, "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
-    return {"response_format": {"type": "json_object"}} if kind == "object" else {}
-
-
-def _whole(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _text_of(answer: Any, name: str) -> str:
-    """The text of an answer; ModelError for another shape, a refusal, or an answer that was cut."""
-    try:
-        choice = answer["choices"][0]
-        message = choice["message"]
-        text, refusal = message.get("content"), message.get("refusal")
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    def _check_tools(self, request: ChatRequest, error: ModelError) -> None:
+        """An own error for a server that won't take tools, so that the caller can lead it by schemas."""
+        compatible = self._service.shape is OPENAI_SHAPE and not self._is_openai
+        if not compatible or not refuses_tools(request, error):
+            return
+        self._calls_tools = False
         raise ModelError(
-            f"{name!r} answered in a shape that is not chat/completions; check base_url"
+            f"{self.name!r} takes no tools; lead it by a schema, or use a model that calls tools",
+            status=error.status,
+            said=error.said,
         ) from error
-    if refusal:
-        raise ModelError(f"{name!r} refused to answer")
-    if choice.get("finish_reason") == "length":
-        raise ModelError(f"{name!r} ran out of tokens before its answer was whole; allow it more")
-    if not isinstance(text, str):
-        raise ModelError(f"{name!r} answered without a text")
-    return text
+
+    def _shows_tools(self) -> bool:
+        """llama.cpp takes tools for every model, and leaves out those that its template has no place for."""
+        if self._service is not OPENAI or self._is_openai or not is_nearby(self._url):
+            return True
+        root = self._url.removesuffix("/v1")
+        try:
+            told = self._client.get_json(root + "/props", timeout_s=_PROBE_S, credential=self._credential)
+        except ModelError:
+            return True
+        template = told.get("chat_template") if isinstance(told, dict) else None
+        return not isinstance(template, str) or not template or "tools" in template
+
+
+class _Listener:
+    """Passes on what is said, and knows whether anything was."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.heard = False
+
+    def hear(self, text: str) -> None:
+        if self.watch.cancelled():
+            raise Cancelled("the answer was cancelled")
+        if text:
+            self.heard = True
+            self.watch.said(text)
+
+
+def _only_thought(answer: ChatAnswer) -> bool:
+    """Its tokens ran out before the first word: it thinks, and the thoughts count."""
+    return answer.stop == "length" and not answer.text and not answer.calls

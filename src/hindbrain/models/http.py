@@ -12,10 +12,10 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
-from hindbrain.base.errors import ConfigError, ModelDown, ModelError
+from hindbrain.base.errors import Cancelled, ConfigError, ModelDown, ModelError
 
 if TYPE_CHECKING:
     import httpx
@@ -26,7 +26,10 @@ _FIRST_WAIT_S = 0.5
 _CONNECT_S = 5.0  # a machine that is there accepts at once; the long time-out is for its thinking
 _MAX_ANSWER_BYTES = 64 * 1024 * 1024  # 2,048 vectors of 1,536 numbers as text take about 60 MB
 _EXCERPT_CHARS = 300
-_RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_PAUSE_S = 0.25  # how long a wait goes on before whoever waits is asked whether it still wants to
+RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class HttpClient:
     def __init__(self, *, transport: httpx.BaseTransport | None = None, timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
         self._transport = transport
-        self._clients: dict[bool, httpx.Client] = {}  # by: may the environment name a proxy?
+        # By: may the environment name a proxy? Are connections used again?
+        self._clients: dict[tuple[bool, bool], httpx.Client] = {}
 
     def post_json(
         self,
@@ -84,20 +88,41 @@ class HttpClient:
 
         ModelDown: not reachable, too slow, overloaded. ModelError: it answered, and won't do it.
         """
-        headers = _headers(url, credential)
+        headers = headers_for(url, credential)
         body = json.dumps(payload).encode("ascii")
-        attempt = 0
+        content = self.repeated(
+            lambda: self._try("POST", url, headers, body, timeout_s, credential), url, retries
+        )
+        return parsed(content, url)
+
+    def get_json(self, url: str, *, timeout_s: float, credential: Credential | None = None) -> Any:
+        """Tried once; raises as `post_json` does."""
+        headers = headers_for(url, credential)
+        content = self.repeated(lambda: self._try("GET", url, headers, b"", timeout_s, credential), url, 0)
+        return parsed(content, url)
+
+    def repeated(
+        self,
+        attempt: Callable[[], T | Transient],
+        url: str,
+        retries: int,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> T:
+        """What `attempt` gives, tried again while its failure may pass; ModelDown after the last try."""
+        tried = 0
         while True:
-            answer = self._try(url, headers, body, timeout_s, credential)
-            if isinstance(answer, bytes):
-                return _parsed(answer, url)
-            if attempt >= retries:
+            found = attempt()
+            tried += 1
+            if not isinstance(found, Transient):
+                return found
+            if tried > retries:
                 raise ModelDown(
-                    f"{authority(url)!r} did not answer as it should ({answer.reason}; {attempt + 1} tries); "
-                    "check that it runs and is reachable, then try again"
+                    f"{authority(url)!r} did not answer as it should ({found.reason}; {tried} tries); "
+                    "check that it runs and is reachable, then try again",
+                    status=found.status,
+                    said=found.reason,
                 )
-            self.timing.sleep(self._wait_s(attempt, answer.retry_after))
-            attempt += 1
+            self._pause(self._wait_s(tried - 1, found.retry_after), cancelled)
 
     def close(self) -> None:
         for client in self._clients.values():
@@ -105,25 +130,28 @@ class HttpClient:
         self._clients.clear()
 
     def _try(
-        self, url: str, headers: dict[str, str], body: bytes, timeout_s: float, credential: Credential | None
-    ) -> bytes | _Transient:
+        self,
+        method: str,
+        url: str,
+        headers: dict[str, str],
+        body: bytes,
+        timeout_s: float,
+        credential: Credential | None,
+    ) -> bytes | Transient:
         import httpx
 
         deadline = self.timing.monotonic() + timeout_s
-        timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, _CONNECT_S))
         try:
-            client = self._client(url)
-            with client.stream("POST", url, content=body, headers=headers, timeout=timeout) as response:
+            client = self.client_for(url)
+            with client.stream(
+                method, url, content=body, headers=headers, timeout=time_limits(timeout_s)
+            ) as response:
                 content = self._read(response, deadline)
-                return _judge(response, content, url, credential)
+                return judged(response, content, url, credential)
         except httpx.TimeoutException:
-            return _Transient(f"no answer within {timeout_s:g} s")
-        except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError) as error:
-            return _Transient(redacted(f"{type(error).__name__}: {error}", credential))
+            return Transient(f"no answer within {timeout_s:g} s")
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            text = redacted(f"{type(error).__name__}: {error}", credential)
-            # No cause is chained: its text may hold what was just taken out.
-            raise ModelError(f"the request to {authority(url)!r} failed ({text}); check base_url") from None
+            return failure_of(error, url, credential)
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
         """The body within the size limit and the deadline (the library's own time-out is per read)."""
@@ -142,16 +170,28 @@ class HttpClient:
             chunks.append(chunk)
         return b"".join(chunks)
 
-    def _client(self, url: str) -> httpx.Client:
+    def client_for(self, url: str, *, keeps: bool = True) -> httpx.Client:
+        """`keeps`: a connection is used again. One that is not can be cut while somebody waits for it."""
         import httpx
 
         # A proxy from the environment is for the outside world; what runs on this machine is asked directly.
         outside = not is_nearby(url)
-        if outside not in self._clients:
-            self._clients[outside] = httpx.Client(
-                transport=self._transport, trust_env=outside, follow_redirects=False
+        if (outside, keeps) not in self._clients:
+            limits = httpx.Limits(max_keepalive_connections=20 if keeps else 0)
+            self._clients[outside, keeps] = httpx.Client(
+                transport=self._transport, trust_env=outside, follow_redirects=False, limits=limits
             )
-        return self._clients[outside]
+        return self._clients[outside, keeps]
+
+    def _pause(self, seconds: float, cancelled: Callable[[], bool] | None) -> None:
+        if cancelled is None:
+            self.timing.sleep(seconds)
+            return
+        while seconds > 0:
+            if cancelled():
+                raise Cancelled("cancelled while waiting for a service that is busy")
+            self.timing.sleep(min(seconds, _PAUSE_S))
+            seconds -= _PAUSE_S
 
     def _wait_s(self, attempt: int, retry_after: str) -> float:
         asked = _retry_after_s(retry_after, self.timing.now())
@@ -160,11 +200,12 @@ class HttpClient:
 
 
 @dataclass(frozen=True, slots=True)
-class _Transient:
+class Transient:
     """A failure that may pass."""
 
     reason: str  # redacted
     retry_after: str = ""
+    status: int = 0
 
 
 def checked_url(url: str) -> str:
@@ -220,7 +261,25 @@ def redacted(text: str, credential: Credential | None) -> str:
     return " ".join(text.split())[:_EXCERPT_CHARS]
 
 
-def _headers(url: str, credential: Credential | None) -> dict[str, str]:
+def time_limits(timeout_s: float) -> httpx.Timeout:
+    """Each wait of a request; a machine that is there accepts a connection sooner."""
+    import httpx
+
+    return httpx.Timeout(timeout_s, connect=min(timeout_s, _CONNECT_S))
+
+
+def failure_of(error: Exception, url: str, credential: Credential | None) -> Transient:
+    """An error of the HTTP library that may pass; another one is raised as ModelError."""
+    import httpx
+
+    text = redacted(f"{type(error).__name__}: {error}", credential)
+    if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError | httpx.ProxyError):
+        return Transient(text)
+    # No cause is chained: its text may hold what was just taken out.
+    raise ModelError(f"the request to {authority(url)!r} failed ({text}); check base_url") from None
+
+
+def headers_for(url: str, credential: Credential | None) -> dict[str, str]:
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "hindbrain"}
     if credential is None:
         return headers
@@ -235,16 +294,16 @@ def _headers(url: str, credential: Credential | None) -> dict[str, str]:
     return headers
 
 
-def _judge(
+def judged(
     response: httpx.Response, content: bytes, url: str, credential: Credential | None
-) -> bytes | _Transient:
+) -> bytes | Transient:
     """The body of a good answer, a failure that may pass, or an error that says what to do."""
     status = response.status_code
     if 200 <= status < 300:
         return content
     said = redacted(content.decode("utf-8", "replace"), credential)
-    if status in _RETRY_STATUS:
-        return _Transient(f"HTTP {status}: {said}", response.headers.get("Retry-After", ""))
+    if status in RETRY_STATUS:
+        return Transient(f"HTTP {status}: {said}", response.headers.get("Retry-After", ""), status)
     where = authority(url)
     if 300 <= status < 400:
         raise ModelError(
@@ -256,10 +315,12 @@ def _judge(
         404: "no such model or address; check model and base_url (with Ollama: `ollama pull <model>`)",
         413: "the request is too large; lower the batch size",
     }.get(status, "the request was refused; check model, dimension and base_url")
-    raise ModelError(f"{where!r} answered HTTP {status}: {advice}. It said: {said!r}", status=status)
+    raise ModelError(
+        f"{where!r} answered HTTP {status}: {advice}. It said: {said!r}", status=status, said=said
+    )
 
 
-def _parsed(content: bytes, url: str) -> Any:
+def parsed(content: bytes, url: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
 """What background work spends on a model: counted per day and purpose, and ended when the day's budget is.
 
 Tokens are estimated as everywhere (`context.tokens`), of the question before it is sent and of the answer
-after. The ledger is a log in the state folder, so that processes share one budget; losing it costs only the
-count.
+after, unless the service says that it made more. The ledger is a log in the state folder, so that processes
+share one budget; losing it costs only the count.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import ModelDown
+from hindbrain.models.chat import NOBODY, ChatAnswer, ChatRequest, Watch
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
-    from hindbrain.models.chat import ChatMessage, ChatModel
+    from hindbrain.models.chat import ChatModel
 
 TOKENS = "tokens.jsonl"
 
@@ -87,17 +88,15 @@ class BudgetedChat:
     def name(self) -> str:
         return self._chat.name
 
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: Mapping[str, object] | None = None,
-        max_tokens: int = 1024,
-    ) -> str:
+    @property
+    def calls_tools(self) -> bool:
+        return self._chat.calls_tools
+
+    def answer(self, request: ChatRequest, watch: Watch = NOBODY) -> ChatAnswer:
         """As the model's own. ModelDown when the question would go beyond what is left for today."""
         from hindbrain.context.tokens import count_tokens
 
-        asked = sum(count_tokens(message.text) for message in messages)
+        asked = sum(count_tokens(message.text) for message in request.messages)
         spent = self._ledger.spent()
         if spent + asked > self._daily_tokens:
             raise ModelDown(
@@ -105,8 +104,9 @@ class BudgetedChat:
                 f"{self._purpose!r} needs {asked} more; it goes on without a model"
             )
         self._ledger.add(self._purpose, asked)
-        answer = self._chat.complete(messages, schema=schema, max_tokens=max_tokens)
-        self._ledger.add(self._purpose, count_tokens(answer))
+        answer = self._chat.answer(request, watch)
+        # A model that thinks makes more than it says.
+        self._ledger.add(self._purpose, max(count_tokens(answer.text), answer.usage.made))
         return answer
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.models.chat import ChatMessage, ask
+from hindbrain.models.chat import ChatMessage
+from hindbrain.models.structured import ask_for
 
 if TYPE_CHECKING:
     from hindbrain.models.chat import ChatModel
@@ -57,12 +58,7 @@ def _answer(lines: Sequence[str], chat: ChatModel) -> tuple[str, str]:
         ChatMessage("user", json.dumps({"lines": list(lines)}, ensure_ascii=False)),
     ]
     try:
-        told = json.loads(ask(chat, asked, schema=_SCHEMA, max_tokens=_ANSWER_TOKENS))
-    except (HindbrainError, ValueError, RecursionError):
+        told = ask_for(chat, asked, _SCHEMA, max_tokens=_ANSWER_TOKENS)
+    except HindbrainError:
         return "", ""
-    if not isinstance(told, dict):
-        return "", ""
-    summary, evidence = told.get("summary"), told.get("evidence")
-    if not isinstance(summary, str) or not isinstance(evidence, str):
-        return "", ""
-    return " ".join(summary.split()), evidence
+    return " ".join(told["summary"].split()), told["evidence"]
