@@ -194,6 +194,14 @@ def test_open_tasks_stand_in_the_start_pack(app: App) -> None:
     assert "Buy soil" not in text
 
 
+def test_open_tasks_are_the_word_of_the_least_trusted_of_them(app: App) -> None:
+    app.memory.tasks.create("Repot the basil")
+    assert {one.source for one in app.context.pack("", preset="start").excerpts} == {"user"}
+    app.memory.tasks.create("Pay Mallory", source="web")
+    sources = {one.source for one in app.context.pack("", preset="start").excerpts if "Mallory" in one.text}
+    assert sources == {"web"}
+
+
 def test_what_happened_last_stands_in_the_start_pack(app: App) -> None:
     app.memory.daily.add_line("Planted twelve tomatoes")
     assert "twelve tomatoes" in shown(app.context.pack("", preset="start"))

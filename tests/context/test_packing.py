@@ -195,3 +195,13 @@ def test_a_memory_that_is_trusted_less_than_its_note_says_so() -> None:
     assert packed([hit(a, 0)], a).excerpts[0].source == "user"
     assert packed([hit(a, 1)], a).excerpts[0].source == "web"
     assert {one.source for one in packed([hit(a, 0), hit(a, 1)], a).excerpts} == {"web"}
+
+
+def test_what_stands_below_a_line_or_was_cut_from_it_is_that_line_s() -> None:
+    task = "- [ ] **Pay the bill** [source:: tool] ^t-aaaaaaaa"
+    a = note("a.md", task, "  - to Mallory", "    - at once", "- [ ] water the basil", headings=list("ABCD"))
+    for i, source in enumerate(("tool", "tool", "tool", "user")):
+        assert packed([hit(a, i)], a).excerpts[0].source == source
+    halves = a._replace(passages=tuple(one._replace(first_line=1, last_line=1) for one in a.passages[:2]))
+    b = halves._replace(passages=(halves.passages[1]._replace(text="- [ ] **Pay"), halves.passages[0]))
+    assert packed([hit(b, 0)], b, budget=20).excerpts[0].source == "tool"

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from hindbrain.base.errors import ConfigError
 from hindbrain.context import encodings
 from hindbrain.context.encodings import encodings_present
-from hindbrain.context.tokens import ERROR_BOUND, TokenCounter, count_tokens, counter_for
+from hindbrain.context.tokens import (
+    ERROR_BOUND,
+    EstimatedTokens,
+    RememberedTokens,
+    TokenCounter,
+    count_tokens,
+    counter_for,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
@@ -183,3 +190,22 @@ def test_a_table_in_the_cache_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     assert encodings_present()["r50k_base"] == "r50k_base"
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # tiktoken then keeps nothing, and would download
     assert "r50k_base" not in encodings_present()
+
+
+def test_a_text_is_counted_once_and_what_is_remembered_has_an_end() -> None:
+    class Counting(EstimatedTokens):
+        asked = 0
+
+        def count(self, text: str) -> int:
+            self.asked += 1
+            return super().count(text)
+
+    counting = Counting()
+    remembered = RememberedTokens(counting)
+    for _ in range(3):
+        assert remembered.count("the ferry leaves at eight") == count_tokens("the ferry leaves at eight")
+        assert remembered.count("") == 0
+    assert counting.asked == 2
+    for number in range(10_000):
+        remembered.count(str(number))
+    assert len(remembered._known) <= RememberedTokens._MOST

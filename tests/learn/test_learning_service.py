@@ -11,6 +11,7 @@ from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.learn.runs.events import Event, RunCreated, RunEnded, ToolExecuted, VerificationRejected
 from hindbrain.learn.unchanged import MARK
+from hindbrain.models.chat_fake import ScriptedChat
 from workbench import NOW, Vault
 
 SITES = ("github.com", "example.org", "kernel.org", "python.org", "wikipedia.org", "debian.org")
@@ -141,3 +142,14 @@ def test_a_note_that_can_t_be_read_costs_what_it_says_and_is_named(taught: App, 
     pack = taught.context.pack("open mozilla.org in Chrome", preset="agent")
     assert any("Lessons.md" in notice for notice in pack.notices)
     assert {slot.name: slot for slot in pack.slots}["template"].excerpts
+
+
+def test_without_its_model_learning_asks_nobody_and_leaves_the_wording_to_the_next_time(app: App) -> None:
+    for number in range(9):
+        run(app, number, good=number >= 4)
+    chat = ScriptedChat()
+    app.chat = chat
+    assert app.learning.learn(with_model=False).recorded.runs == 9
+    assert app.learning.lessons() and chat.asked == []
+    app.learning.learn()
+    assert chat.asked, "nothing is new, but what the model should have worded still waits"

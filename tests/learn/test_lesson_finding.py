@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from lesson_runs import CLICK, DAY, KEYS, act, browsing, in_order, missed, run, worked
@@ -52,6 +53,37 @@ def test_what_both_did_is_no_lesson() -> None:
     same = [browsing(number, ok=True) for number in (1, 3, 5)]
     lesson = only(in_order(missed(0, 2, 4), same))
     assert (lesson.avoid, lesson.prefer) == ("", "")
+
+
+OLD, NEW, DRAFT = act("read", "site/index.html"), act("read", "style/layout.html"), act("read", "draft.md")
+
+
+def publishing(number: int, topic: str, way: Action = OLD, *, times: int = 1, **more: Any) -> Episode:
+    """A page that is rejected for its layout, and written again until nobody likes to go on."""
+    write = [act("write", f"{topic}.html", again=str(time)) for time in range(times)]
+    said = "it has the old layout"
+    if way is NEW:
+        return run(number, f"publish the page about the {topic}", "success", way, DRAFT, *write, **more)
+    rejections = tuple(Rejection(said, 50, 3 + time) for time in range(times))
+    command = f"publish the page about the {topic}"
+    return run(number, command, "failed", way, DRAFT, *write, reason=said, rejections=rejections)
+
+
+def test_who_mends_in_vain_has_failed_for_what_was_done_first() -> None:
+    """Rejected again and again for one reason: the mending is not the cause."""
+    failed = [publishing(number, "harbour", times=3) for number in (0, 2, 4)]
+    assert only(in_order(failed, [publishing(5, "harbour", NEW)])).avoid == "read(site/index.html)"
+
+
+def test_a_run_in_which_a_person_put_it_right_tells_what_worked_however_it_is_worded() -> None:
+    """Within two minutes of the failure it is the same task, though its words have changed."""
+    failed = [publishing(0, "harbour"), publishing(2, "ferry"), publishing(4, "lighthouse")]
+    good = publishing(1, "harbour", NEW)._replace(
+        command="publish the page about the harbour with the new layout, which the style folder has"
+    )
+    assert only(in_order(failed, [good])).successes == 0
+    soon = good._replace(started=failed[0].ended + 60, ended=failed[0].ended + 90)
+    assert only(in_order(failed, [soon])).avoid == "read(site/index.html)"
 
 
 def corrected(number: int, command: str, failed: tuple[Action, ...], good: tuple[Action, ...]) -> Episode:

@@ -17,6 +17,9 @@ from hindbrain.learn.lessons.wishes import wish_of
         ("open github.com in Chrome", ("github.com", "Chrome"), "open github.com in Chrome"),
         ("rename the lessons", ("lesson",), "rename the lessons"),
         ("play Heroes", ("play Heroes",), "play Heroes"),
+        ("publish the page about the harbour.", ("site/harbour.html",), "publish the page about the {text}."),
+        ("run the tests of ~/code/harbour", ("docs/harbour.md",), "run the tests of ~/code/harbour"),
+        ("mend harbour.html and harbour-old", ("site/harbour.html",), "mend harbour.html and harbour-old"),
     ],
 )
 def test_values_of_tools_are_masked_in_the_command(command: str, values: tuple[str, ...], wish: str) -> None:

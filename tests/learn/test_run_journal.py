@@ -141,7 +141,12 @@ def test_half_a_character_neither_stops_the_writer_nor_reaches_a_reader() -> Non
 
 def test_the_journal_adds_one_line_to_the_runs_own_file() -> None:
     added: list[tuple[str, str]] = []
-    journal = RunJournal("r-1", lambda file, line: added.append((file, line)))
+
+    def append(file: str, line: str, /, *, durable: bool) -> None:
+        assert durable
+        added.append((file, line))
+
+    journal = RunJournal("r-1", append)
     journal.add(RunEnded("r-1", AT, "complete", 92))
     assert added == [
         (

@@ -159,3 +159,18 @@ def test_a_project_is_a_tag_that_obsidian_reads(project: str, tag: str) -> None:
 def test_a_project_without_a_letter_is_refused() -> None:
     with pytest.raises(UsageError):
         project_tag("!!!")
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_whose_word_a_task_is_survives_every_change(status: str) -> None:
+    line = render_task(TaskItem("t-abc123", "Call [source:: user] Ada", project="home", source="web"))
+    assert line.endswith(" #home [source:: web] ^t-abc123")
+    again = read_task(with_status(line, status, TODAY))
+    assert again is not None
+    assert (again.source, again.status, again.title) == ("web", status, "Call [source:: user] Ada")
+
+
+def test_a_task_that_names_no_source_of_ours_says_nothing_of_it() -> None:
+    for line in ("- [ ] buy milk", "- [ ] read it [source:: Times]"):
+        task = read_task(line)
+        assert task is not None and task.source == ""

@@ -58,6 +58,7 @@ _COPYING = frozenset(("cp", "install", "rsync", "scp", "copy", "copy-item", "xco
 
 _OWN_PROGRAM = re.compile(r"hindbrain(?:\.exe|\.cmd)?(?:[@=~<>!].*)?|hindbrain\.edge\.main")
 _DECIDING = ("accept", "refuse", "edit")
+_OF_THE_AGENT = ("run", "chat", "approve")  # what is said to it counts as the owner's word
 # In code that is no shell's: a call of ours that decides, or our folder together with a verb that writes.
 _DECIDES_IN_CODE = re.compile(r"hindbrain\b.{0,300}\binbox\b.{0,300}\b(?:accept|refuse)\b", re.DOTALL)
 _WRITES_IN_CODE = re.compile(
@@ -71,6 +72,7 @@ _ASK_AS_USER = (
     "or go through the memory tools"
 )
 _ASK_HOOKS = "it takes Hindbrain's hooks out of a host"
+_ASK_AGENT = "it speaks to Hindbrain's own agent, or decides what that may do, as only the owner does"
 
 
 def guard_call(
@@ -155,6 +157,8 @@ def _why_ours(words: Sequence[str], *, surely: bool = True) -> str:
         return _ASK_AS_USER if source == "user" or UNKNOWN in source else ""
     elif surely and said[0] == "hook" and said[1:2] == ["uninstall"]:
         return _ASK_HOOKS
+    elif surely and (said[0] in _OF_THE_AGENT or said[:2] == ["runs", "resume"]):
+        return "" if said == ["approve"] else _ASK_AGENT
     return ""
 
 

@@ -28,18 +28,29 @@ def purge_conversations(state: Path, holds: Callable[[str], bool]) -> int:
         folders = [state / name for name in _FOLDERS]
         files = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
         files.append(state / troubles.FILE)
-        return sum(_purged(path, holds) for path in files if path.is_file())
+        return sum(purge_lines(path, holds) for path in files if path.is_file())
 
 
-def _purged(path: Path, holds: Callable[[str], bool]) -> bool:
+def purge_lines(path: Path, holds: Callable[[str], bool]) -> bool:
+    """Take the texts out of a file of JSON, one value or one in each line; True when it had to be changed."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        data = path.read_bytes()
     except FileNotFoundError:
         return False
+    lines = [data] if _is_json(data) else data.split(b"\n")
     cleaned = [_cleaned(line, holds) for line in lines]
     if cleaned == lines:
         return False
     replace_durably(path, b"\n".join(cleaned))
+    return True
+
+
+def _is_json(data: bytes) -> bool:
+    """One value, over however many lines?"""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
     return True
 
 

@@ -96,6 +96,25 @@ class EstimatedTokens:
         return count_tokens(text)
 
 
+class RememberedTokens:
+    """Counts each text once: for a conversation that is counted again whenever something is added to it."""
+
+    _MOST = 4_096  # texts; a conversation has fewer
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.name = counter.name
+        self._counter = counter
+        self._known: dict[str, int] = {}
+
+    def count(self, text: str) -> int:
+        if (known := self._known.get(text)) is not None:
+            return known
+        if len(self._known) >= self._MOST:
+            self._known.clear()
+        counted = self._known[text] = self._counter.count(text)
+        return counted
+
+
 def count_tokens(text: str) -> int:
     """Return the estimate."""
     cost = sum(map(_cost, _PIECES.findall(text)))

@@ -81,10 +81,13 @@ class Learning:
 
     # What is done with runs
 
-    def learn(self, *, dry_run: bool = False) -> Learned:
-        """Learn from the runs that are over. To do it again changes nothing; a dry run writes nothing."""
+    def learn(self, *, dry_run: bool = False, with_model: bool = True) -> Learned:
+        """Learn from the runs that are over. To do it again changes nothing; a dry run writes nothing.
+
+        Without the chat model, what it would have worded is left to the next time.
+        """
         if not dry_run:
-            return self._learn(self._desk)
+            return self._learn(self._desk, with_model=with_model)
         from hindbrain.learn.pages.drafts import draft_of, drafts_on
 
         desk = draft_of(self._desk)
@@ -122,6 +125,10 @@ class Learning:
     def lessons(self) -> list[Lesson]:
         return self._lesson_book(self._desk).lessons()
 
+    def lesson_places(self) -> dict[str, tuple[str, str]]:
+        """What each lesson says and the note that says it, by its id."""
+        return {one.lesson.id: (one.lesson.text, one.path) for one in self._lesson_book(self._desk).noted()}
+
     def templates(self) -> list[Template]:
         return self._template_book(self._desk).templates()
 
@@ -156,7 +163,7 @@ class Learning:
 
     # The order of a round
 
-    def _learn(self, desk: Desk) -> Learned:
+    def _learn(self, desk: Desk, *, with_model: bool = True) -> Learned:
         """One process at a time: two that add what is new would add it twice. Busy."""
         from hindbrain.learn.pages.drafts import drafts_on
         from hindbrain.vault.lock import FileLock
@@ -168,24 +175,26 @@ class Learning:
                 stack.enter_context(FileLock(self._around.state / _LOCK).held(_WAIT_S))
             except Busy as error:
                 raise Busy("another process learns from this vault's runs; try again later") from error
-            return self._round(desk, dry=False)
+            return self._round(desk, dry=False, with_model=with_model)
 
-    def _round(self, desk: Desk, *, dry: bool) -> Learned:
+    def _round(self, desk: Desk, *, dry: bool, with_model: bool = True) -> Learned:
         problems = list(self._take_in_sessions()) if not dry else []
         episodes = self.runs.episodes(last=MOST_EPISODES)
         last, now = LastTime(desk, self._around.state), self._around.clock.now()
         if not dry and last.is_same(episodes, now):
             return Learned(problems=(*problems, *self._bring_guards()))
-        recorded, lessons = self._record(desk, episodes)
+        recorded, lessons = self._record(desk, episodes, with_model=with_model)
         templates, proposals = self._find_templates(desk, episodes)
         if not dry:
             problems += [*filter(None, [self._bring_feedback(episodes)]), *self._bring_guards()]
         problems += [*recorded.problems, *templates.problems]
-        if not dry and not problems:
+        if not dry and not problems and with_model:
             last.note(episodes, now)
         return Learned(recorded, lessons, templates, proposals, "", tuple(problems))
 
-    def _record(self, desk: Desk, episodes: Sequence[Episode]) -> tuple[Recorded, LessonsWritten]:
+    def _record(
+        self, desk: Desk, episodes: Sequence[Episode], *, with_model: bool
+    ) -> tuple[Recorded, LessonsWritten]:
         from hindbrain.learn.lessons.finding import find_lessons
         from hindbrain.learn.pages.drafts import drafts_on
         from hindbrain.learn.recording.recorder import Recorder
@@ -195,7 +204,7 @@ class Learning:
             desk, around.memory(), around.clock, self._log(desk), dry_run=drafts_on(desk) is not None
         )
         recorded = recorder.record(episodes)
-        book = self._lesson_book(desk, episodes)
+        book = self._lesson_book(desk, episodes if with_model else ())
         written = book.bring_up_to(find_lessons(episodes, around.embedder()))
         recorder.name_lessons(episodes, book.lessons())
         return recorded, written

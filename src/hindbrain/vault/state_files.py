@@ -68,13 +68,13 @@ class StateFiles:
                 raise SyncFailed(error.errno, error.strerror, relative) from error
             self._revisions.finish(entry, "done")
 
-    def append(self, relative: str, line: str) -> None:
+    def append(self, relative: str, line: str, *, durable: bool = True) -> None:
         """Add one line. Raises SyncFailed when it may or may not be durable, else OSError."""
         if "\n" in line or "\r" in line:
             raise UsageError(f"a line of {relative!r} must not hold a line break")
         *parts, name = _parts(relative)
         with Folder.open(self._root, parts, create=True) as folder:
-            append_line(folder, name, line.encode("utf-8"))
+            append_line(folder, name, line.encode("utf-8"), durable=durable)
 
     def remove(self, relative: str, expected_hash: str) -> bool:
         """Take away a file that holds what is expected. Raises OSError."""

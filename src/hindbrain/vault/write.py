@@ -173,10 +173,13 @@ class VaultWriter:
         with self._writing():
             self._files.extend(relative, more)
 
-    def append_state_line(self, relative: str, line: str) -> None:
-        """Add one line to a log in the vault's `.hindbrain` folder; durable when this returns."""
+    def append_state_line(self, relative: str, line: str, *, durable: bool = True) -> None:
+        """Add one line to a log in the vault's `.hindbrain` folder; durable when this returns.
+
+        Not `durable`: it survives a kill, and a power cut from the next durable line of that log on.
+        """
         with self._writing():
-            self._files.append(relative, line)
+            self._files.append(relative, line, durable=durable)
 
     def remove_state_file(self, relative: str, *, expected_hash: str) -> bool:
         """Remove one of our own files in the vault, and folders that are empty then, for good.

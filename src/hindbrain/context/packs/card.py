@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.context.packs.pack import Excerpt
+from hindbrain.memory.policy.provenance import lowest
 
 if TYPE_CHECKING:
     from hindbrain.memory.items.item import MemoryItem
@@ -59,15 +60,14 @@ def open_tasks(memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]) -
         tasks = memory.tasks.list()
     except HindbrainError as error:
         return Read((), (f"tasks can't be read ({error.code})",))
-    lines = [
-        f"- {task.title}" + (f" ({task.status})" if task.status != "todo" else "")
-        for task in tasks[:_TASKS]
-        if task.status not in ("done", "cancelled")
-    ]
-    kept = fits(lines)
+    still_open = [task for task in tasks[:_TASKS] if task.status not in ("done", "cancelled")]
+    kept = fits(
+        [f"- {task.title}" + (f" ({task.status})" if task.status != "todo" else "") for task in still_open]
+    )
     if not kept:
         return Read(())
-    return Read((Excerpt(memory.tasks.path, "Open tasks", "\n".join(kept), why="open tasks"),))
+    source = lowest(task.source or "user" for task in still_open[: len(kept)])
+    return Read((Excerpt(memory.tasks.path, "Open tasks", "\n".join(kept), source=source, why="open tasks"),))
 
 
 def what_happened(memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]) -> Read:

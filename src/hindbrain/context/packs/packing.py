@@ -327,10 +327,23 @@ def _grade(note: _Note, run: Sequence[int]) -> Grade:
 
 
 def _least_trusted(outline: Outline, run: Sequence[int]) -> str:
-    """Whose word it is: the note's, or of a memory in it that is trusted less."""
-    told = [source for i in run for source in _SOURCE.findall(outline.passages[i].text)]
+    """Whose word it is: the note's, or of a memory or a task in it that is trusted less.
+
+    What stands indented below a line is that line's, and a line that was cut is one.
+    """
+    passages, first, last = outline.passages, run[0], run[-1]
+    while first > 0 and (passages[first].text[:1].isspace() or _share_a_line(outline, first)):
+        first -= 1
+    while last + 1 < len(passages) and _share_a_line(outline, last + 1):
+        last += 1
+    told = [source for one in passages[first : last + 1] for source in _SOURCE.findall(one.text)]
     known = [source for source in (outline.source, *told) if source in SOURCES]
     return max(known, key=SOURCES.index, default=outline.source)
+
+
+def _share_a_line(outline: Outline, i: int) -> bool:
+    """Does a passage begin in the line in which the one before it ends?"""
+    return outline.passages[i].first_line <= outline.passages[i - 1].last_line
 
 
 def _why(hit: Hit) -> str:

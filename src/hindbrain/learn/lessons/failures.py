@@ -8,13 +8,15 @@ from typing import NamedTuple
 from hindbrain.learn.lessons.wishes import wish_of
 from hindbrain.learn.runs.episode import Action, Episode, Rejection
 
+ANEW = 0.5  # of the attempt before is done again by one that begins anew and does not go on from there
+
 
 class Failure(NamedTuple):
     """One thing that went wrong in one run."""
 
     episode: Episode
     reason: str  # in the run's words; "" when it does not say
-    actions: tuple[Action, ...]  # the attempt that led there: what was done since the rejection before
+    actions: tuple[Action, ...]  # what led there: what was done since the attempt began
     attempt: int = -1  # which of the run's rejections it is; -1 for the last thing that went wrong
 
     @property
@@ -63,11 +65,18 @@ def _of(episode: Episode) -> list[Failure]:
         last = end is ends[-1]
         reason = episode.reason or end.reason if last and episode.failed else end.reason
         if last or reason:
-            found.pop(reason, None)  # the same again: the last time counts
-            found[reason] = Failure(
-                episode, reason, episode.actions[start : end.after], -1 if last else number
-            )
+            actions = episode.actions[start : end.after]
+            again = found.pop(reason, None)  # the same again: the last time counts
+            if again is not None and not _is_anew(actions, again.actions):
+                actions = again.actions + actions  # it mended what was there, and the cause stayed
+            found[reason] = Failure(episode, reason, actions, -1 if last else number)
     return list(found.values())
+
+
+def _is_anew(actions: Sequence[Action], before: Sequence[Action]) -> bool:
+    known = {(action.name, action.arguments[:1]) for action in before}
+    again = known.intersection((action.name, action.arguments[:1]) for action in actions)
+    return len(again) >= ANEW * len(known)
 
 
 def before(episode: Episode) -> tuple[Action, ...]:

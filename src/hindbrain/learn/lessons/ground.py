@@ -14,6 +14,7 @@ from hindbrain.learn.lessons.failures import Failure, Good, good_of
 from hindbrain.learn.lessons.shapes import shaped
 from hindbrain.learn.lessons.usual import Usual
 from hindbrain.learn.lessons.wishes import wish_of
+from hindbrain.learn.recording.corrections import corrections
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +35,7 @@ class Ground(NamedTuple):
     parts: Sequence[frozenset[str]]  # what the commands name
     naming: dict[str, list[int]]  # part -> the episodes whose commands name it
     place: dict[str, int]  # run -> its episode
+    put_right: dict[str, str]  # run -> the run in which a person said the same otherwise
     sentence: NDArray[np.float32]  # what all failures say, on average
     usual: Usual
     now: float
@@ -68,6 +70,7 @@ def ground_of(episodes: Sequence[Episode], failures: Sequence[Failure], embedder
         parts,
         naming,
         {episode.run: at for at, episode in enumerate(episodes)},
+        {found.original.run: found.corrected.run for found in corrections(episodes)},
         mean_sentence([failure.reason for failure in failures]),
         Usual(episodes, failures),
         max(episode.ended for episode in episodes),
@@ -87,7 +90,7 @@ def near_to(groups: Sequence[Sequence[Failure]], ground: Ground) -> NDArray[np.f
 
 
 def similar_to(failures: Sequence[Failure], near: NDArray[np.float32], ground: Ground) -> list[Episode]:
-    """The failures' own runs and all whose command is like theirs, oldest first."""
+    """The failures' own runs, those that put them right, and all with a command like theirs, oldest first."""
     import numpy as np
 
     own = [ground.place[failure.episode.run] for failure in failures]
@@ -95,7 +98,8 @@ def similar_to(failures: Sequence[Failure], near: NDArray[np.float32], ground: G
     same = sorted({at for part in named for at in ground.naming[part]})
     near[same] += SAME_THING * (1 - near[same])
     apps = {failure.episode.app.casefold() for failure in failures if failure.episode.app}
-    there = set(own)
+    right = [ground.put_right.get(failure.episode.run, "") for failure in failures]
+    there = {*own, *(ground.place[run] for run in right if run)}
     found: list[Episode] = []
     for at in sorted(there.union(np.flatnonzero(near >= SIMILAR).tolist())):
         episode = ground.episodes[at]

@@ -2,7 +2,8 @@
 
 The runs are handed over as JSON, so that no text of theirs can become an order. Every action, name and number
 of the sentence must occur in the runs or the command, most of its words too, and what is to be avoided must
-be spoken of as such; else, and whenever the model fails, the rule's own wording stays.
+be spoken of as such. It must name what is to be avoided or done, where the rules have found that, and some
+action where runs tell any. Else, and whenever the model fails, the rule's own wording stays.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.learn.alike import tells, words_of
+from hindbrain.learn.lessons.deeds import tool_of
 from hindbrain.learn.recording.wording import plain
 from hindbrain.models.chat import ChatMessage, ask
 from hindbrain.vault.lines import common_head
@@ -57,7 +59,9 @@ def phrase(lesson: Lesson, failed: Sequence[Episode], worked: Sequence[Episode],
         return ""
     sentence = " ".join(answer.split())
     evidence = " ".join((shown, lesson.avoid, lesson.prefer, lesson.before))
-    return sentence if _is_borne_out(sentence, lesson, evidence) else ""
+    if not _is_borne_out(sentence, lesson, evidence):
+        return ""
+    return sentence if _names_a_deed(sentence, lesson, any(run.actions for run in failed)) else ""
 
 
 def _shown(lesson: Lesson, failed: Sequence[Episode], worked: Sequence[Episode]) -> dict[str, object]:
@@ -95,6 +99,13 @@ def _is_borne_out(sentence: str, lesson: Lesson, evidence: str) -> bool:
     if sum(_was_said(word, known) for word in telling) < _SHARED * len(telling):
         return False
     return _keeps_its_sense(sentence, lesson)
+
+
+def _names_a_deed(sentence: str, lesson: Lesson, some_are_told: bool) -> bool:
+    """A sentence of the runs' own words alone would take the place of what was found, and say nothing."""
+    found = {tool_of(_plain(deed)) for deed in (lesson.avoid, lesson.prefer) if deed}
+    named = {tool_of(_plain(code)) for code in _CODE.findall(sentence)}
+    return bool(found & named) if found else bool(named) or not some_are_told
 
 
 def _keeps_its_sense(sentence: str, lesson: Lesson) -> bool:

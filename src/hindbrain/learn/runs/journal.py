@@ -10,8 +10,8 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from hindbrain.base.errors import UsageError
 from hindbrain.base.secrets import find_secrets, redact
@@ -42,19 +42,28 @@ _LOOSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without those that are taken for each other
 
 
-class RunJournal:
-    """Of a run that is going on. `append` adds a line to one of our files in the vault, durably."""
+class Append(Protocol):
+    """Adds a line to one of our files in the vault: `VaultWriter.append_state_line`."""
 
-    def __init__(self, run: str, append: Callable[[str, str], None]) -> None:
+    def __call__(self, file: str, line: str, /, *, durable: bool) -> None: ...
+
+
+class RunJournal:
+    """Of a run that is going on."""
+
+    def __init__(self, run: str, append: Append) -> None:
         self.run = run
         self._append = append
         self._file = f"{RUNS}/{run}/{JOURNAL}"
 
-    def add(self, event: Event) -> None:
-        """Durable when this returns. Raises WriteFailed; then it may be added again."""
+    def add(self, event: Event, *, durable: bool = True) -> None:
+        """Durable when this returns. Raises WriteFailed; then it may be added again.
+
+        Not `durable`: for who keeps the event elsewhere until a later one is durable here.
+        """
         if event.run != self.run:
             raise UsageError(f"an event of {event.run!r} does not belong into the journal of {self.run!r}")
-        self._append(self._file, line_of(event))
+        self._append(self._file, line_of(event), durable=durable)
 
 
 def new_run_id(command: str, at: float) -> str:

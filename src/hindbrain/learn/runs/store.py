@@ -65,7 +65,11 @@ class RunStore:
         """To write a run of our own; also one that was interrupted and goes on."""
         if not _RUN.fullmatch(run) or run in (files.IMPORTED, files.COLD):
             raise UnsafePath(f"{run!r} is no id of a run; new_run_id makes one")
-        return RunJournal(run, lambda file, line: self._writer().append_state_line(file, line))
+
+        def append(file: str, line: str, /, *, durable: bool) -> None:
+            self._writer().append_state_line(file, line, durable=durable)
+
+        return RunJournal(run, append)
 
     def events(self, run: str) -> Iterator[Event]:
         """What its journal tells, in that order. NotFound, or Ambiguous, at once."""

@@ -55,7 +55,10 @@ def load_skills(root: Path, layout: Layout, extra: Sequence[Path] = ()) -> Loade
 
 
 def parse_skill(data: bytes, path: str) -> Skill:
-    """A skill file: `name`, `description`, perhaps `trigger` in its frontmatter; else its title and start."""
+    """A skill file: `name`, `description`, perhaps `trigger` and `checks` in its frontmatter.
+
+    Without a name or description, its title and start count.
+    """
     folder, _, file = path.replace("\\", "/").rpartition("/")
     stem = folder.rpartition("/")[2] if file == _FILE else file.removesuffix(".md")
     note = parse_note(decode_note(data)[0], stem=stem)
@@ -73,6 +76,7 @@ def parse_skill(data: bytes, path: str) -> Skill:
         first_line=first,
         source=source_of_note(path, note.frontmatter),
         updated=_text(said, "updated") or _text(said, "approved"),
+        checks=_list(said, "checks"),
     )
 
 
@@ -131,3 +135,13 @@ def _in_folders(folders: Sequence[Path], problems: list[str]) -> Iterator[tuple[
 def _text(said: dict[str, Property], key: str) -> str:
     value = said.get(key)
     return value.strip() if isinstance(value, str) else ""
+
+
+def _list(said: dict[str, Property], key: str) -> tuple[str, ...]:
+    """Its items; one that stands alone is a list of one, and `file: a.txt` below the key is such a one."""
+    value = said.get(key)
+    if isinstance(value, dict):
+        items = [f"{name}: {told}" for name, told in value.items() if isinstance(told, str)]
+    else:
+        items = [value] if isinstance(value, str) else value or []
+    return tuple(item.strip() for item in items if item.strip())

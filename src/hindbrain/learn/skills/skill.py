@@ -14,3 +14,4 @@ class Skill(NamedTuple):
     first_line: int = 1  # of the body in its file
     source: str = "user"  # as its properties say; a person's own word when they say nothing
     updated: str = ""  # YYYY-MM-DD; "" when it does not say
+    checks: tuple[str, ...] = ()  # what must hold when it was followed, as the note words it

@@ -19,6 +19,7 @@ from hindbrain.base.errors import UsageError
 from hindbrain.memory.items.item_text import fold, unescape
 from hindbrain.memory.items.typed_text import without_mark
 from hindbrain.vault.inline import mask_code
+from hindbrain.vault.origin import SOURCES
 
 STATUSES = ("todo", "in_progress", "blocked", "done", "cancelled")
 PRIORITIES = ("high", "medium", "low")
@@ -53,6 +54,7 @@ class TaskItem(NamedTuple):
     section: str = ""  # the heading above it; "" when none
     path: str = ""
     line: int = 0  # 1-based
+    source: str = ""  # whose word it is, where the line says so
 
     @property
     def citation(self) -> str:
@@ -100,6 +102,8 @@ def render_task(task: TaskItem) -> str:
         parts.append(f"[completion:: {task.completed}]")
     if task.project:
         parts.append(f"#{task.project}")
+    if task.source:
+        parts.append(f"[source:: {task.source}]")
     parts.append(f"^{task.id}")
     return " ".join(parts)
 
@@ -127,6 +131,7 @@ def read_task(line: str) -> TaskItem | None:
         priority=priority,
         project=fields.get("project", "").lstrip("#") or (tag[1] if tag else ""),
         completed=fields.get("completion", "") or (dated[1] if dated and "✅" in dated[0] else ""),
+        source=source if (source := fields.get("source", "").lower()) in SOURCES else "",
     )
 
 

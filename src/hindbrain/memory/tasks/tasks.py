@@ -22,6 +22,7 @@ from hindbrain.memory.tasks.task_line import (
 )
 from hindbrain.memory.tasks.task_names import find_task
 from hindbrain.memory.tasks.task_note import TaskLines, read_tasks, with_change, with_new_task
+from hindbrain.vault.origin import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,15 +52,19 @@ class Tasks:
         return self._layout.path("tasks")
 
     def create(
-        self, title: str, *, details: str = "", priority: str = "medium", project: str = ""
+        self, title: str, *, details: str = "", priority: str = "medium", project: str = "", source: str = ""
     ) -> TaskItem:
-        """Add a task; durable when this returns. UsageError for a title or a priority that is none."""
+        """Add a task; durable when this returns. UsageError for a title or a priority that is none.
+
+        `source`: whose word it is, where that is not the owner's.
+        """
         task = TaskItem(
             id="",
             title=clean_title(title),
             priority=_one_of("priority", priority or "medium", PRIORITIES),
             project=project_tag(project),
             path=self.path,
+            source=_one_of("source", source, SOURCES) if source else "",
         )
         below = _detail_lines(details)
         made = task

@@ -66,4 +66,5 @@ def _data(task: TaskItem) -> dict[str, Any]:
         "details": task.details,
         "line": task.line,
         "citation": task.citation,
+        **({"source": task.source} if task.source else {}),
     }

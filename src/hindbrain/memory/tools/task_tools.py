@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hindbrain.memory.tools.recall_tools import CLAIMS
 from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def _create(memory: Memory, args: Arguments) -> ToolResult:
         details=clean["details"],
         priority=args.get("priority", "medium"),
         project=clean["project"],
+        source=args.get("source", ""),
     )
     return task_answer("created", task, removed)
 
@@ -59,6 +61,7 @@ TASK_TOOLS: tuple[Tool, ...] = (
             Param("details", "string", ""),
             Param("priority", "string", "", choices=PRIORITIES),
             Param("project", "string", ""),
+            Param("source", "string", "", choices=CLAIMS, declared=False),
         ),
         "add",
         _create,

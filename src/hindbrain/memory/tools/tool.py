@@ -7,7 +7,7 @@ argument; and how a failure is told to a model. Knows no tool and no protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from hindbrain.base.errors import Ambiguous, HindbrainError, NoteChanged, UsageError
 
@@ -46,6 +46,17 @@ class Param(NamedTuple):
     maximum: float | None = None
     also: tuple[str, ...] = ()  # spellings that other hosts use; accepted, not declared
     declared: bool = True  # False: only accepted, since every word of a schema is paid for
+    exact: bool = False  # of an array: its items as they are sent, empty ones too
+
+
+class Declared(Protocol):
+    """What arguments are checked against: any tool's name and parameters."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def params(self) -> tuple[Param, ...]: ...
 
 
 class ToolResult(NamedTuple):
@@ -65,7 +76,7 @@ class Tool(NamedTuple):
     handler: Callable[[Memory, Arguments], ToolResult]
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
+def input_schema(tool: Declared) -> dict[str, Any]:
     """The JSON schema of the arguments, as short as it can be said."""
     shown = [param for param in tool.params if param.declared]
     schema: dict[str, Any] = {
@@ -97,7 +108,7 @@ def listed_tool(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.doc, "inputSchema": input_schema(tool)}
 
 
-def check_arguments(tool: Tool, args: Mapping[str, Any] | None) -> Arguments:
+def check_arguments(tool: Declared, args: Mapping[str, Any] | None) -> Arguments:
     """Raises UsageError for what is unknown, missing, or not what was declared."""
     given: Mapping[str, Any] = {} if args is None else args
     if not isinstance(given, Mapping):
@@ -119,7 +130,7 @@ def check_arguments(tool: Tool, args: Mapping[str, Any] | None) -> Arguments:
     return checked
 
 
-def _unknown(tool: Tool, name: str, known: list[str]) -> str:
+def _unknown(tool: Declared, name: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), known, 1, 0.5)
@@ -128,8 +139,8 @@ def _unknown(tool: Tool, name: str, known: list[str]) -> str:
     return f"{tool.name} has no argument {_shown(name)}; {hint}"
 
 
-def _checked(tool: Tool, param: Param, value: Any) -> Any:
-    read = _READERS[param.kind]
+def _checked(tool: Declared, param: Param, value: Any) -> Any:
+    read = _read_exact_list if param.exact else _READERS[param.kind]
     clean = read(value)
     if clean is None:
         what = _KINDS[param.kind]
@@ -143,7 +154,7 @@ def _checked(tool: Tool, param: Param, value: Any) -> Any:
     return clean
 
 
-def _checked_text(tool: Tool, param: Param, text: str) -> str:
+def _checked_text(tool: Declared, param: Param, text: str) -> str:
     name = f"{tool.name}: {param.name!r}"
     try:
         size = len(text.encode("utf-8"))
@@ -165,7 +176,7 @@ def _checked_text(tool: Tool, param: Param, text: str) -> str:
     return text
 
 
-def _check_limits(tool: Tool, param: Param, value: float) -> None:
+def _check_limits(tool: Declared, param: Param, value: float) -> None:
     low, high = param.minimum, param.maximum
     if (low is None or value >= low) and (high is None or value <= high):
         return
@@ -217,6 +228,14 @@ def _read_list(value: Any) -> list[str] | None:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         return None
     return [item for item in value if item.strip()]
+
+
+def _read_exact_list(value: Any) -> list[str] | None:
+    """A list, or one in JSON; commas are left alone."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = _list_in(value)
+    is_list = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return list(value) if is_list else None
 
 
 def _list_in(text: str) -> Any:
