@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from threading import Event
 
+    from hindbrain.agent.agent import Agent
+    from hindbrain.agent.outfit import Supplies
+    from hindbrain.agent.policy_file import AgentPolicy
+    from hindbrain.agent.tools.box import Mailbox
     from hindbrain.context.packs.learned import Matches
     from hindbrain.context.service import Context
     from hindbrain.index.follow import FollowEvent
@@ -137,6 +142,7 @@ class App:
 
     def purge(self, memory_id: str) -> Purged:
         """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
+        from hindbrain.agent.purging import purge_agent
         from hindbrain.context.flush.notes import take_from_session_notes
         from hindbrain.context.purging import purge_conversations
         from hindbrain.memory.forgetting.purge import purge
@@ -144,6 +150,7 @@ class App:
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
             purged = purge_conversations(self.state, traces.retold_in)
+            purged += purge_agent(self.state, traces.retold_in)
             purged += self.learning.purge(traces.retold_in, traces.in_text)
             return purged + take_from_session_notes(self.memory, traces.in_text)
 
@@ -372,6 +379,94 @@ class App:
             daily_tokens=self.config.number("learn.daily_tokens"),
         )
         return Learning(around)
+
+    @cached_property
+    def agent(self) -> Agent:
+        from hindbrain.agent.agent import Agent, Around
+        from hindbrain.agent.outfit import outfit
+        from hindbrain.agent.safety.waiting import Waiting
+        from hindbrain.agent.tools.box import find_workspace
+
+        around = Around(
+            state=self.state,
+            clock=self.clock,
+            chat=lambda: self.chat,
+            runs=lambda: self.learning.runs,
+            policy=lambda: self._agent_policy,
+            waiting=lambda: Waiting(self.state, self.clock),
+            mailbox=lambda: self._mailbox,
+            workspace=lambda request: Path(
+                request.workspace or find_workspace(self._agent_policy, Path.cwd())
+            ).absolute(),
+            kit=lambda request, chat, cancelled: outfit(self._supplies(), request, chat, cancelled),
+        )
+        return Agent(around)
+
+    def _supplies(self) -> Supplies:
+        from hindbrain.agent.channels.tables import inboxes
+        from hindbrain.agent.outfit import Supplies
+        from hindbrain.agent.policy_file import FILE_NAME
+        from hindbrain.agent.preparing import Knowledge, first_day
+        from hindbrain.memory.daily.daily import local_time
+
+        settings = self.config.file
+        own = (settings, settings.parent / FILE_NAME, settings.parent / "presets")
+        decides = (*own, *inboxes(self._agent_policy.channels))
+        knowledge = Knowledge(
+            context=lambda: self.context,
+            learning=lambda: self.learning,
+            user=self._user_name,
+            since=lambda: first_day(self.root),
+            now=lambda: local_time(self.clock.now()),
+        )
+        return Supplies(
+            root=self.root,
+            state=self.state,
+            clock=self.clock,
+            environ=os.environ,  # for programs that are run; no setting is read from it here
+            closed=(state_folder(self.config).absolute(), *decides),
+            policy=self._agent_policy,
+            memory=lambda: self.memory,
+            learning=lambda: self.learning,
+            knowledge=knowledge,
+            mailbox=self._mailbox,
+            model=self.config.text("chat.model"),
+        )
+
+    @cached_property
+    def _agent_policy(self) -> AgentPolicy:
+        from hindbrain.agent.policy_file import FILE_NAME, read_policy
+
+        return read_policy(self.config.file.parent / FILE_NAME)
+
+    @cached_property
+    def _mailbox(self) -> Mailbox:
+        from hindbrain.agent.channels.outbox import Outbox
+        from hindbrain.agent.channels.tables import make_channels, quiet_hours
+        from hindbrain.agent.channels.unread import Unread
+        from hindbrain.agent.tools.box import Mailbox
+
+        tables = self._agent_policy.channels
+        channels = make_channels(tables, self.state, self.clock)
+        outbox = Outbox(self.state, channels, self.clock, quiet_hours(tables))
+        return Mailbox(outbox, Unread(self.state, channels))
+
+    def _user_name(self) -> str:
+        """As the profile note has it; "" where there is none, or none that can be read."""
+        from hindbrain.agent.prompt.user_name import name_in
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.vault.parse import decode_note
+        from hindbrain.vault.path_rules import check_existing_path
+        from hindbrain.vault.paths import read_note
+
+        layout = self._layout()
+        if not layout.has("profile") or not layout.is_single("profile"):
+            return ""
+        try:
+            profile = read_note(self.root, check_existing_path(layout.path("profile")))
+            return name_in(decode_note(profile)[0])
+        except HindbrainError:
+            return ""
 
     @cached_property
     def chat(self) -> ChatModel | None:

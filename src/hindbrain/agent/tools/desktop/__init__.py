@@ -1,0 +1,1 @@
+"""The screen, the mouse and the keyboard of this machine, where there are some."""
