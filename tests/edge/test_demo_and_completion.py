@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import itertools
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_runs import Cli
@@ -15,6 +20,7 @@ from command_runs import Cli
 from hindbrain.edge.choices import options_of, words_of
 from hindbrain.edge.commands import NAMES
 from hindbrain.edge.commands.demo import QUESTIONS
+from hindbrain.edge.main import main
 from hindbrain.edge.shell_scripts import SHELLS
 
 
@@ -26,19 +32,30 @@ def test_the_demo_answers_its_questions_and_leaves_nothing(
     assert ran.code == 0
     assert all(question in ran.out for question, _, _ in QUESTIONS)
     assert "why:" in ran.out
+    assert "Lessons.md" in ran.out and "do not" in ran.out  # what the agent learned, and where it stands
     assert not list(tmp_path.glob("hindbrain-demo-*"))
     assert not (tmp_path / "state").exists()
 
 
-def test_the_demo_ignores_the_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HINDBRAIN_EMBEDDING_PROVIDER", "openai")
-    monkeypatch.setenv("HINDBRAIN_EMBEDDING_BASE_URL", "http://127.0.0.1:9")
-    assert cli.bare("demo", "--json").data["as_expected"] == len(QUESTIONS)
+@pytest.fixture(scope="module")
+def demo() -> Any:
+    """What it says with settings that lead nowhere."""
+    nowhere = {"PROVIDER": "openai", "BASE_URL": "http://127.0.0.1:9", "MODEL": "none"}
+    with pytest.MonkeyPatch.context() as patched, contextlib.redirect_stdout(io.StringIO()) as shown:
+        for part, (name, value) in itertools.product(("CHAT", "EMBEDDING"), nowhere.items()):
+            patched.setenv(f"HINDBRAIN_{part}_{name}", value)
+        assert main(("demo", "--json")) == 0
+    return json.loads(shown.getvalue())
 
 
-def test_the_first_question_shares_no_word_with_its_answer(cli: Cli) -> None:
-    hit = cli.bare("demo", "--json").data["answers"][0]["hits"][0]
-    assert hit["terms"] == []
+def test_the_demo_ignores_the_settings(demo: Any) -> None:
+    assert demo["as_expected"] == len(QUESTIONS)
+    assert demo["story"]["as_expected"] is True
+    assert demo["story"]["lesson"] and demo["story"]["runs"][-1]["recalled"]
+
+
+def test_the_first_question_shares_no_word_with_its_answer(demo: Any) -> None:
+    assert demo["answers"][0]["hits"][0]["terms"] == []
 
 
 def test_the_sample_can_be_kept(cli: Cli, tmp_path: Path) -> None:
@@ -56,13 +73,6 @@ def test_a_script_knows_every_command(cli: Cli, shell: str) -> None:
     program = shutil.which(shell)
     if program:
         subprocess.run([program, "-n"], input=script, text=True, check=True)
-
-
-def test_an_option_takes_a_value_with_every_command_or_with_none() -> None:
-    """The scripts skip values without knowing the command yet."""
-    options = [option for name in NAMES for option in options_of(name)]
-    valued = {flag for option in options if option.value for flag in option.names}
-    assert not valued & {flag for option in options if not option.value for flag in option.names}
 
 
 def test_every_choice_can_be_typed_without_quotes() -> None:
@@ -102,6 +112,10 @@ _TYPED = [
     ("config --unset search.pro", "search.profile"),
     ("search --para ar", "area archive"),
     ("links --br", "--broken"),
+    ("run --check x --no-w", "--no-wait"),  # the same option takes a value here and none there
+    ("lint --check --js", "--json"),
+    ("runs resume --un", "--unattended"),
+    ("approve --d", "--deny --debug"),
 ]
 
 
@@ -126,6 +140,7 @@ _needs_bash = pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt"
     ("--vault x doctor --f", "--fix"),
     ("--vault x task ad", "add"),
     ("--json task --project task sta", "start"),
+    ("runs --limit 5 res", "resume"),
     ("task add --priority = h", "high"),  # bash takes --priority=h apart
     ("task add --priority =", "high medium low"),
     ("task --priority = high ad", "add"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agent_scripts import Stage
 from command_runs import Cli
 
 from hindbrain.base import errors
@@ -17,6 +18,7 @@ from hindbrain.edge.commands.watch import _tell
 from hindbrain.edge.output import Output
 from hindbrain.edge.reference import reference
 from hindbrain.index.follow import FollowEvent
+from hindbrain.models.chat_fake import Scripted, calls
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault
 
@@ -232,6 +234,44 @@ def test_a_purge_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> 
     gone = cli("forget", known["id"], "--purge", "--json").data
     assert gone["complete"]
     _check(gone, "forget", 1)
+
+
+def _in_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *script: Scripted) -> None:
+    """What the agent's model says, and a file for it to read."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "in.txt").write_text("write!")
+    monkeypatch.chdir(tmp_path / "work")
+    stage = Stage(monkeypatch)
+    stage.script(*script)
+    stage.pipe(["do what in.txt says"])
+
+
+def test_the_agents_commands_print_the_shapes_that_are_written_down(
+    cli: Cli, linked: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads, writes = calls("read_file", path="in.txt"), calls("write_file", path="summary.md", content="# May")
+    _in_a_workspace(tmp_path, monkeypatch, reads, writes, "Done.", "Fine.")
+    waiting = cli("run", "which green tea?", "--json").data
+    assert waiting["recalled"]
+    _check(waiting, "run")
+    asked = _shape(_examples()["approve"][0]["waiting"][0])
+    assert _shape(waiting["waiting"][0]) == asked
+    _check(cli("approve", "--json").data, "approve")
+    denied = cli("approve", waiting["waiting"][0]["id"], "--deny", "--json").data
+    _check(denied, "approve")
+    assert (_shape(denied["denied"]), denied["approved"], denied["waiting"]) == (asked, None, [])
+    ended = cli("runs", "resume", waiting["run"], "--json").data
+    _check(ended, "run")
+    assert _agree(_shape(ended["learned"]), _shape(_examples()["learn"][0]))
+    _check(json.loads(cli("chat", "--json").out), "chat")
+
+
+def test_whoever_listens_tells_where_in_the_shape_that_is_written_down(
+    cli: Cli, linked: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _in_a_workspace(tmp_path, monkeypatch)
+    monkeypatch.setattr("hindbrain.edge.agent_runs.listening.Worker.work", lambda _: None)
+    _check(cli("run", "--listen", "--port", "0", "--json").data, "run", 1)
 
 
 def test_an_event_of_the_watcher_has_the_shape_that_is_written_down(

@@ -160,6 +160,6 @@ _CHOICES: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("search", "para"): lambda: ("project", "area", "resource", "archive"),
     ("search", "profile"): _profiles,
 }
-_FOLDERS = frozenset((("demo", "keep"), ("init", "path")))
+_FOLDERS = frozenset((("demo", "keep"), ("init", "path"), ("run", "workspace")))
 _FILES = frozenset((("context", "replay"), ("init", "layout"), ("mcp", "token_file")))
 _AFTER = {("mcp", "host_name"): "install", ("hook", "host_name"): "install"}

@@ -1,7 +1,7 @@
 """The command line: which command is meant, and what its end looks like from outside.
 
-Exit codes: 0 done (also when nothing was found), 1 it could not be done, 2 the arguments are wrong,
-130 interrupted.
+Exit codes: 0 done (also when nothing was found), 1 it could not be done, 2 the arguments are wrong, 3 a run
+waits for its owner's approval, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -19,9 +19,15 @@ def _flags(options: Iterable[Option]) -> str:
 
 
 def _valued() -> list[str]:
-    """All options that take a value, whose value is no word of the command."""
-    options = (option for name in NAMES for option in options_of(name) if option.value)
-    return sorted({flag for option in options for flag in option.names})
+    """Command and option, for all that take a value: that value is no word of the command. The same option
+    may take none elsewhere."""
+    return [
+        f"{name} {flag}"
+        for name in NAMES
+        for option in options_of(name)
+        if option.value and "--vault" not in option.names
+        for flag in option.names
+    ]
 
 
 # bash
@@ -46,11 +52,11 @@ _hindbrain() {{
     [[ $current == "=" ]] && current=""
     [[ $previous == "=" ]] && previous="${{COMP_WORDS[COMP_CWORD-2]}}"
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case "${{COMP_WORDS[i]}}" in
-            {"|".join(_valued())})
+        case "$command ${{COMP_WORDS[i]}}" in
+            *" --vault"|{"|".join(f'"{one}"' for one in _valued())})
                 ((i++))
                 [[ ${{COMP_WORDS[i]}} == "=" ]] && ((i++)) ;;
-            -*) ;;
+            *" -"*) ;;
             *)
                 ((count++))
                 [[ $count == 1 ]] && command="${{COMP_WORDS[i]}}"
@@ -184,23 +190,26 @@ def _fish() -> str:
             when = f"__hindbrain_at {word.place} {name} {word.after}".rstrip()
             offer = _fish_value(word.value).removeprefix("-x ").removeprefix("-r ")
             lines.append(f"complete -c hindbrain -n '{when}' {offer}")
-    return _FISH_START.replace("VALUED", " ".join(_valued())) + _lines(lines) + "\n"
+    valued = " ".join(_quoted(one) for one in ("* --vault", *_valued()))
+    return _FISH_START.replace("VALUED", valued) + _lines(lines) + "\n"
 
 
 _FISH_START = """\
 # hindbrain completion for fish: hindbrain completion fish | source
 function __hindbrain_words
     set -l skip 0
+    set -l command
     for word in (commandline -opc)[2..-1]
         if test $skip = 1
             set skip 0
             continue
         end
-        switch $word
+        switch "$command $word"
             case VALUED
                 set skip 1
-            case '-*'
+            case '* -*'
             case '*'
+                test -n "$command"; or set command $word
                 printf '%s\\n' $word
         end
     end

@@ -1,10 +1,11 @@
-"""`hindbrain demo`: a sample vault in a temp folder, three questions, what to try next."""
+"""`hindbrain demo`: a sample vault in a temp folder, three questions, an agent that learns, what is next."""
 
 from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from hindbrain.app import App, build_app
 from hindbrain.base.config import load_config
@@ -43,7 +44,7 @@ def run(args: Namespace, out: Output) -> int:
         shutil.copytree(_SAMPLE, root)
         app = _open(root, Path(folder) / "state")
         try:
-            return _show(app, out, args.keep)
+            return _show(app, out, args.keep, Path(folder) / "work")
         finally:
             app.close()
 
@@ -54,14 +55,33 @@ def _open(root: Path, state: Path) -> App:
     return build_app(config._replace(values={**config.values, "state.folder": str(state)}), root, warm=False)
 
 
-def _show(app: App, out: Output, kept: str) -> int:
+def _show(app: App, out: Output, kept: str, workspace: Path) -> int:
+    from hindbrain.edge.demo_story import story_data, story_lines, tell_story
+
+    notes, answers, right = _ask(app, out)
+    story = tell_story(app, workspace)
+    if out.json:
+        told = {"notes": notes, "answers": answers, "as_expected": right, "story": story_data(story)}
+        out.data(told)
+    else:
+        out.line()
+        for line in story_lines(story, out):
+            out.line(line)
+        out.line()
+        out.line(_next_steps(kept))
+    return 0 if right == len(QUESTIONS) and story.turned_out_well else 1
+
+
+def _ask(app: App, out: Output) -> tuple[int, list[dict[str, Any]], int]:
+    """The questions: how many notes there are, the answers as data, and how many are as expected."""
     from hindbrain.edge.hit_data import result_data
     from hindbrain.edge.hit_text import hit_lines
     from hindbrain.search.query import SearchQuery
 
     begun = time.perf_counter()
     report = sync_with_progress(app, out)
-    answers, right = [], 0
+    answers: list[dict[str, Any]] = []
+    right = 0
     if not out.json:
         out.line(
             f"A sample vault of {report.files} notes, indexed in {span_text(time.perf_counter() - begun)}."
@@ -78,12 +98,7 @@ def _show(app: App, out: Output, kept: str) -> int:
             out.line(f"{out.paint(text, BOLD)}  {out.paint(f'({kind}; {span_text(took)})', DIM)}")
             for line in hit_lines(result.hits, out, explain=True):
                 out.line(line)
-    if out.json:
-        out.data({"notes": report.files, "answers": answers, "as_expected": right})
-    else:
-        out.line()
-        out.line(_next_steps(kept))
-    return 0 if right == len(QUESTIONS) else 1
+    return report.files, answers, right
 
 
 def _next_steps(kept: str) -> str:
@@ -95,4 +110,5 @@ Now with your own notes:
   hindbrain search coffee   makes the index at the first search
   hindbrain watch           keeps it up to date while you write
   hindbrain context coffee  shows what an agent would be given, and why
+  hindbrain chat            talks with an agent that has your notes (needs a chat model: docs/agent.md)
   hindbrain hook install claude-code   lets it ask at each prompt; also codex, gemini and others"""

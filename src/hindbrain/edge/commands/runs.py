@@ -1,9 +1,10 @@
-"""`hindbrain runs`: what agents did, one run after the other; and runs of others, brought in."""
+"""`hindbrain runs`: what agents did, one run after the other; one that stopped, taken up again; and runs of
+others, brought in."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from hindbrain.learn.runs.events import Event
     from hindbrain.learn.runs.store import RunStore
 
-_ACTIONS = ("list", "show", "import")
-_OPTIONS_OF = {"list": ("failed", "limit"), "import": ("format", "mapping", "dry_run")}
+_ACTIONS = ("list", "show", "resume", "import")
+_OPTIONS_OF = {
+    "list": ("failed", "limit"),
+    "resume": ("unattended",),
+    "import": ("format", "mapping", "dry_run"),
+}
 _LIMIT = 20
 
 
@@ -29,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="ID|PATH",
-        help="show: a run's id, or the beginning of it; import: log files, or folders of them",
+        help="show, resume: a run's id, or the beginning of it; import: log files, or folders of them",
     )
     parser.add_argument("--failed", action="store_true", default=None, help="list: those that failed")
     parser.add_argument("--limit", type=int, metavar="N", help=f"list: how many, newest first ({_LIMIT})")
@@ -45,39 +50,47 @@ def configure(parser: ArgumentParser) -> None:
         default=None,
         help="import: say what would be added, and add nothing",
     )
+    parser.add_argument(
+        "--unattended",
+        action="store_true",
+        default=None,
+        help="resume: ask nobody; what needs your word waits (hindbrain approve)",
+    )
 
 
 def run(args: Namespace, out: Output) -> int:
     _check(args)
     from hindbrain.learn.runs.store import RunStore
 
+    if args.action == "resume":
+        return _resume(args, out)
     with closing(open_app(args)) as app:
         store = RunStore(app.root, app.state, lambda: app.writer, dry_run=bool(args.dry_run))
         if args.action == "import":
             return _import(store, args, out)
         if args.action == "show":
             return _show(store, args.words[0], out)
-        return _list(store, args, out)
+        return _list(store, app.state, args, out)
 
 
 def _check(args: Namespace) -> None:
     """argparse can't say that an option goes with one action only."""
     allowed = _OPTIONS_OF.get(args.action, ())
-    for name in ("failed", "limit", "format", "mapping", "dry_run"):
+    for name in ("failed", "limit", "format", "mapping", "dry_run", "unattended"):
         if getattr(args, name) is not None and name not in allowed:
             option = name.replace("_", "-")
             raise UsageError(f"hindbrain runs {args.action} takes no --{option}; see hindbrain runs --help")
     if args.action == "list" and args.words:
         raise UsageError(f"hindbrain runs list takes no {args.words[0]!r}; show {args.words[0]} shows a run")
-    if args.action == "show" and len(args.words) != 1:
-        raise UsageError("name one run: hindbrain runs show ID")
+    if args.action in ("show", "resume") and len(args.words) != 1:
+        raise UsageError(f"name one run: hindbrain runs {args.action} ID")
     if args.action == "import" and not args.words:
         raise UsageError("name the files or folders: hindbrain runs import PATH...")
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"--limit is {args.limit}; ask for at least 1")
 
 
-def _list(store: RunStore, args: Namespace, out: Output) -> int:
+def _list(store: RunStore, state: Path, args: Namespace, out: Output) -> int:
     from hindbrain.edge.run_text import row_data, table_lines
 
     limit = args.limit or _LIMIT
@@ -104,11 +117,21 @@ def _list(store: RunStore, args: Namespace, out: Output) -> int:
     if going:
         shown = ", ".join(going[:3]) + (", ..." if len(going) > 3 else "")
         out.say(f"{len(going)} begun and not ended: {safe(shown)}")
+        if run := _resumable(state, going):
+            out.say(f"hindbrain runs resume {run} goes on with it")
     if passed_over:
         out.say(f"{passed_over} lines of journals are damaged, or of a newer Hindbrain, and were passed over")
     for problem in problems:
         out.warn(safe(problem))
     return 1 if problems else 0
+
+
+def _resumable(state: Path, going: Sequence[str]) -> str:
+    """The newest run of which enough is left to go on; "" when there is none."""
+    from hindbrain.agent.transcript import transcripts
+
+    left = {transcript.run for transcript in transcripts(state)}
+    return next((run for run in reversed(going) if run in left), "")
 
 
 def _show(store: RunStore, name: str, out: Output) -> int:
@@ -121,6 +144,18 @@ def _show(store: RunStore, name: str, out: Output) -> int:
     for line in story_lines(episode, out, finished=finished):
         out.line(line)
     return 0
+
+
+def _resume(args: Namespace, out: Output) -> int:
+    """Go on with a run that was cut off, or that waited for its owner's word."""
+    from functools import partial
+
+    from hindbrain.edge.agent_runs.carrying_out import carry_out
+
+    with closing(open_app(args, warm=True)) as app:
+        run = app.learning.runs.find(args.words[0])
+        work = partial(app.agent.resume, run)
+        return carry_out(app, work, out, unattended=bool(args.unattended))
 
 
 def _story(name: str, events: Iterable[Event]) -> tuple[Episode, bool]:

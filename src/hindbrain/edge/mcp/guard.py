@@ -27,6 +27,7 @@ class Rules(NamedTuple):
     hosts: frozenset[str]
     path: str = "/mcp"
     scheme: str = "http"
+    below: bool = False  # names below the path are served, too
 
 
 class Refusal(NamedTuple):
@@ -91,7 +92,7 @@ def _wrong_token(given: dict[str, list[str]], rules: Rules) -> Refusal | None:
 
 
 def _wrong_place(method: str, path: str, rules: Rules) -> Refusal | None:
-    if path != rules.path:
+    if path != rules.path and not (rules.below and path.startswith(rules.path + "/")):
         return Refusal(404, f"there is only {rules.path} here")
     if method not in METHODS:
         return Refusal(405, "this method is not served", (("Allow", ", ".join(METHODS)),))

@@ -1,0 +1,1 @@
+"""What the commands that let the agent work share: telling, asking, ending; and taking commands of others."""
