@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks import (
     abstention,
+    agent_overhead,
     cold,
     conflicts,
     drift,
@@ -51,7 +52,7 @@ ALL = tuple(
     for module in (
         locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, drift, flush_rules, latency,
         prompts, sync, cold, memory, mcp_server, hook_latency, tool_tokens, learning,
-        real_runs, learn_scale,
+        real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -99,6 +99,17 @@ GOALS = (
     Goal("learn_scale", "200000.learn_s", "... and learned from, s", "< 60 with import"),
     Goal("learn_scale", "200000.peak_mb", "... peak memory, MB", ""),
     Goal("learn_scale", "year.consolidate_s", "365 daily notes consolidated, s", "< 10"),
+    Goal(
+        "agent_overhead",
+        "overhead.p50_ms",
+        "Agent loop, 100k passages, overhead an iteration, p50, ms",
+        "< 20",
+    ),
+    Goal("agent_overhead", "overhead.p95_ms", "... p95, ms", ""),
+    Goal("agent_overhead", "note.p50_ms", "... of it transcript and journal, p50, ms", ""),
+    Goal("agent_overhead", "fsync.p50_ms", "... a bare append and fsync, same run, p50, ms", ""),
+    Goal("agent_overhead", "long.p50_ms", "... at the end of a long conversation, p50, ms", ""),
+    Goal("agent_overhead", "start.p50_ms", "... once a run: until the model is asked, p50, ms", ""),
 )
 
 

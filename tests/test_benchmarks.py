@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import (
     abstention,
+    agent_overhead,
     cold,
     conflicts,
     durable,
@@ -366,6 +367,13 @@ def test_abstention_prints_a_curve_that_only_rises(data: Path, tmp_path: Path):
 def test_prompts_are_answered_with_services_that_are_dead(data: Path, tmp_path: Path):
     figures = prompts.run(frame.Options(data, keep=tmp_path, sizes=(24,), limit=3)).metrics
     assert all(figures[f"{row}.p50_ms"] > 0 for row in prompts.ROWS)
+
+
+def test_the_agents_loop_is_measured_part_by_part(data: Path, tmp_path: Path):
+    figures = agent_overhead.run(frame.Options(data, keep=tmp_path, sizes=(24,), limit=1)).metrics
+    assert all(figures[f"{row}.p95_ms"] > 0 for row in (*agent_overhead.ROWS, "long", "start", "learn"))
+    parts = sum(figures[f"{row}.p50_ms"] for row in ("note", "window"))
+    assert 0 < parts <= 2 * figures["overhead.p95_ms"]
 
 
 def test_the_evidence_table_shows_the_usual_ways_beside_ours():
