@@ -285,7 +285,16 @@ def editor_in_front(display: Any, slow_s: float) -> Iterator[tuple[Desktop, Call
             editor.kill()
 
 
-@pytest.mark.parametrize("text", ["hello Wörld ☕ 1+1", ALPHABETS, "if (a[0] != '{b}') return ~c % 3; # @d"])
+# With more characters than there are spare keys, what a program sees that can't be asked is a matter of time:
+# on a machine that does much else it may see the wrong ones.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello Wörld ☕ 1+1",
+        "if (a[0] != '{b}') return ~c % 3; # @d",
+        pytest.param(ALPHABETS, marks=pytest.mark.slow),
+    ],
+)
 def test_a_program_takes_typed_text_as_it_is(display: Any, text: str) -> None:
     with editor_in_front(display, slow_s=0) as (desktop, told):
         desktop.call("type_text", text=f"{text}\n")
