@@ -214,8 +214,12 @@ def test_a_session_whose_daemon_dies_goes_on(day: Day) -> None:
     import signal
 
     pid = day.data("up")["pid"]
-    assert "varnish" in day.ask("one", _BOAT)
+    for number in range(20):  # a hook does not wait for a daemon that is busy: on a loaded machine it asks itself
+        session = f"session {number}"
+        assert "varnish" in day.ask(session, _BOAT)
+        if day.data("hook", "log")["calls"][-1]["by"] == "daemon":
+            break
     os.kill(pid, signal.SIGKILL)
-    assert "evening before baking" in day.ask("one", _BREAD)
-    assert [call["by"] for call in day.data("hook", "log")["calls"]] == ["daemon", "self"]
+    assert "evening before baking" in day.ask(session, _BREAD)
+    assert [call["by"] for call in day.data("hook", "log")["calls"]][-2:] == ["daemon", "self"]
     assert day.data("up", "status")["running"] is False
