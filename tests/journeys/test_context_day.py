@@ -214,7 +214,7 @@ def test_a_session_whose_daemon_dies_goes_on(day: Day) -> None:
     import signal
 
     pid = day.data("up")["pid"]
-    for number in range(20):  # a hook does not wait for a daemon that is busy: on a loaded machine it asks itself
+    for number in range(20):  # a hook does not wait for a daemon that is busy: it does the work itself
         session = f"session {number}"
         assert "varnish" in day.ask(session, _BOAT)
         if day.data("hook", "log")["calls"][-1]["by"] == "daemon":
