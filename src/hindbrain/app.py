@@ -406,7 +406,7 @@ class App:
         from hindbrain.agent.channels.tables import inboxes
         from hindbrain.agent.outfit import Supplies
         from hindbrain.agent.policy_file import FILE_NAME
-        from hindbrain.agent.preparing import Knowledge, first_day
+        from hindbrain.agent.preparing import Knowledge, first_day, user_name
         from hindbrain.memory.daily.daily import local_time
 
         settings = self.config.file
@@ -415,7 +415,7 @@ class App:
         knowledge = Knowledge(
             context=lambda: self.context,
             learning=lambda: self.learning,
-            user=self._user_name,
+            user=lambda: user_name(self.root, self._layout()),
             since=lambda: first_day(self.root),
             now=lambda: local_time(self.clock.now()),
         )
@@ -450,23 +450,6 @@ class App:
         channels = make_channels(tables, self.state, self.clock)
         outbox = Outbox(self.state, channels, self.clock, quiet_hours(tables))
         return Mailbox(outbox, Unread(self.state, channels))
-
-    def _user_name(self) -> str:
-        """As the profile note has it; "" where there is none, or none that can be read."""
-        from hindbrain.agent.prompt.user_name import name_in
-        from hindbrain.base.errors import HindbrainError
-        from hindbrain.vault.parse import decode_note
-        from hindbrain.vault.path_rules import check_existing_path
-        from hindbrain.vault.paths import read_note
-
-        layout = self._layout()
-        if not layout.has("profile") or not layout.is_single("profile"):
-            return ""
-        try:
-            profile = read_note(self.root, check_existing_path(layout.path("profile")))
-            return name_in(decode_note(profile)[0])
-        except HindbrainError:
-            return ""
 
     @cached_property
     def chat(self) -> ChatModel | None:

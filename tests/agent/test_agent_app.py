@@ -90,11 +90,14 @@ def test_a_memory_that_can_not_be_asked_does_not_keep_a_run_from_beginning(
     vault: Vault, make_app: MakeApp, workspace: Path
 ) -> None:
     app = make_app(vault.root)
-    scripted(app, "Hello.")
+    chat = scripted(app, "Hello.")
     said: list[Said] = []
     result = app.agent.run(RunRequest("greet me", workspace=str(workspace)), said.append)
     assert result.end == "complete"
     assert any("index_missing" in one.text for one in said if one.kind == "note")
+    told = "\n".join(texts(chat.asked[0], "system"))
+    assert "index_missing" in told  # the model, too, must not take it for "nothing is known"
+    assert "Nothing was recalled" not in told
 
 
 def test_what_the_agent_remembers_is_in_the_vault(vault: Vault, make_app: MakeApp, workspace: Path) -> None:

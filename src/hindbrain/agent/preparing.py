@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.agent.entries import Prepared
 from hindbrain.agent.messages import to_messages
 from hindbrain.agent.prompt.system_prompt import PromptParts, system_prompt
+from hindbrain.agent.prompt.user_name import name_in
 from hindbrain.agent.run import LEAST_WINDOW
 from hindbrain.agent.verify.skill_checks import checks_of_skills, skills_in
 from hindbrain.base.errors import ConfigError, HindbrainError
@@ -23,6 +24,9 @@ from hindbrain.context.tokens import count_tokens
 from hindbrain.learn.runs.files import COLD
 from hindbrain.learn.runs.journal import RUNS
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.vault.parse import decode_note
+from hindbrain.vault.path_rules import check_existing_path
+from hindbrain.vault.paths import read_note
 
 if TYPE_CHECKING:
     from hindbrain.agent.run import RunRequest
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from hindbrain.context.service import Context
     from hindbrain.learn.service import Learning
     from hindbrain.learn.skills.skill import Skill
+    from hindbrain.vault.layout import Layout
 
 
 _DAY = re.compile(r"r-(\d{4})(\d\d)(\d\d)-")
@@ -52,8 +57,13 @@ class Beginning(NamedTuple):
     notices: tuple[str, ...] = ()  # for people: what could not be used
 
 
+_NOT_LOOKED = (
+    "(The memory could not be looked into: {code}. Something may be known that does not stand here.)"
+)
+
+
 class _Recalled(NamedTuple):
-    text: str = ""  # rendered and fenced
+    text: str = ""  # rendered and fenced; or why there is none, where nobody could look
     items: tuple[str, ...] = ()  # ids and paths
     heard: str = ""  # whose word it is, at the least
     skills: tuple[Skill, ...] = ()
@@ -72,7 +82,7 @@ def prepare(request: RunRequest, around: PromptParts, knowledge: Knowledge) -> B
             memory=recalled.text, skills=tuple(skill.name for skill in recalled.skills),
         )
     )  # fmt: skip
-    tokens = count_tokens(recalled.text) if recalled.text else 0
+    tokens = count_tokens(recalled.text) if recalled.items else 0
     prepared = Prepared(told.stable, told.changing, recalled.items, tokens, recalled.heard, checks.checks)
     return Beginning(prepared, "\n".join(recalled.titles), (*recalled.notices, *checks.problems))
 
@@ -99,7 +109,8 @@ def _recall(request: RunRequest, knowledge: Knowledge) -> _Recalled:
     except ConfigError:
         raise
     except HindbrainError as error:
-        return _Recalled(notices=(f"nothing is recalled ({error.code}): {error}",))
+        told = _NOT_LOOKED.format(code=error.code)
+        return _Recalled(told, notices=(f"nothing is recalled ({error.code}): {error}",))
 
 
 def _title(excerpt: Excerpt) -> str:
@@ -115,6 +126,17 @@ def first_day(root: Path) -> str:
     days = [day for name in _names(runs) if (day := _DAY.match(name))]
     first = min((f"{day[1]}-{day[2]}-{day[3]}" for day in days), default="")
     return min((*years, *([first] if first else [])), default="")
+
+
+def user_name(root: Path, layout: Layout) -> str:
+    """As the profile note has it; "" where there is none, or none that can be read."""
+    if not layout.has("profile") or not layout.is_single("profile"):
+        return ""
+    try:
+        profile = read_note(root, check_existing_path(layout.path("profile")))
+        return name_in(decode_note(profile)[0])
+    except HindbrainError:
+        return ""
 
 
 def _names(folder: Path) -> list[str]:
