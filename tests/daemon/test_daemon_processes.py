@@ -199,3 +199,24 @@ def test_relative_places_in_the_settings_hold_in_the_background(
     daemons.also(daemons.pid)
     assert daemons.ask("ping", notes.root)["ok"]
     assert _up("stop").returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_who_finds_a_daemon_may_end_it_at_once(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from hindbrain.edge.daemon import running\n"
+        "class Slow(running.Daemon):\n"
+        "    def __init__(self, here, **settings):\n"  # its address is there: it can be found
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        super().__init__(here, **settings)\n"
+        "running.Daemon = Slow\n"
+        "print(running.run_here(Path(sys.argv[1]), idle_minutes=5))"
+    )
+    folder = tmp_path / "state" / "daemon"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (ran.returncode, ran.stdout) == (0, "signal 15\n"), ran.stderr
+    assert {path.name for path in folder.iterdir()} == {"daemon.lock"}

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import FrameType
 
 from hindbrain.base.errors import Busy
 from hindbrain.edge.daemon.listening import Listening, leave, listening
@@ -22,22 +23,24 @@ def run_here(folder: Path, *, idle_minutes: float) -> str:
     # Its helping threads wait by spinning, on cores that the host, too, would like to have: a turn took twice
     # as long with them. Read when numpy is imported, which nobody has done by now.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    signals = _Signals()
     deadline = time.monotonic() + _MAKE_ROOM_S
     while True:
         try:
             with listening(folder) as here:
-                return _serve(here, idle_minutes)
+                return _serve(here, signals, idle_minutes)
         except Busy:
             # The other one may be ending, being of an older program; or beginning, and not to be found yet.
+            if signals.why:
+                return signals.why
             if answers(folder) or time.monotonic() > deadline:
                 raise
             is_free(folder, _LOOK_AGAIN_S)
 
 
-def _serve(here: Listening, idle_minutes: float) -> str:
+def _serve(here: Listening, signals: _Signals, idle_minutes: float) -> str:
     daemon = Daemon(here, idle_s=60 * idle_minutes)
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda number, _: daemon.stop(f"signal {number}"))
+    signals.stop(daemon)
     say(f"listening at {here.address.place} ({here.address.kind}), process {here.address.pid}")
     try:
         why = daemon.run()
@@ -46,3 +49,24 @@ def _serve(here: Listening, idle_minutes: float) -> str:
         daemon.close()
     say(f"ended: {why}")
     return why
+
+
+class _Signals:
+    """Heard from before this daemon can be found: whoever finds it may end it at once."""
+
+    def __init__(self) -> None:
+        self.why = ""
+        self._daemon: Daemon | None = None
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, self._heard)
+
+    def stop(self, daemon: Daemon) -> None:
+        """This is who is meant, also by a signal that has come already."""
+        self._daemon = daemon
+        if self.why:
+            daemon.stop(self.why)
+
+    def _heard(self, number: int, _: FrameType | None) -> None:
+        self.why = self.why or f"signal {number}"
+        if self._daemon is not None:
+            self._daemon.stop(self.why)
