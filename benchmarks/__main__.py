@@ -30,6 +30,7 @@ from benchmarks import (
     prompts,
     real_runs,
     scifact,
+    service_latency,
     sync,
     tool_tokens,
     wikilinks,
@@ -51,7 +52,7 @@ ALL = tuple(
     module.BENCHMARK
     for module in (
         locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, drift, flush_rules, latency,
-        prompts, sync, cold, memory, mcp_server, hook_latency, tool_tokens, learning,
+        prompts, sync, cold, memory, mcp_server, hook_latency, service_latency, tool_tokens, learning,
         real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from daemon_runs import Daemons, InProcess
+from daemon_runs import PATIENCE_S, Daemons, InProcess
 
+from hindbrain.edge.daemon import client
 from workbench import Vault
 
 
@@ -20,6 +21,8 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDBRAIN_CONFIG", str(tmp_path / "settings" / "config.toml"))
     monkeypatch.setenv("HINDBRAIN_STATE_FOLDER", str(tmp_path / "state"))
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    # Whoever tells and does not wait gives up soon; a busy machine may take longer for a small thing.
+    monkeypatch.setattr(client, "_SEND_S", PATIENCE_S)
 
 
 @pytest.fixture

@@ -33,6 +33,12 @@ def wait_until(met: Callable[[], Any]) -> Any:
     raise AssertionError("it did not come to that")
 
 
+def halt(process: subprocess.Popen[bytes]) -> None:
+    """Stop it in its tracks, and wait until it stands: a signal that was sent has not arrived yet."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+
+
 class Daemons:
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemon_runs import PATIENCE_S, Daemons, wait_until
+from daemon_runs import PATIENCE_S, Daemons, halt, wait_until
 
 from hindbrain.base.config import load_config
 from hindbrain.edge.daemon import client, starting
@@ -132,7 +132,7 @@ def test_one_that_is_killed_in_the_middle_of_a_request_keeps_nobody_waiting(
 def test_one_that_hangs_is_given_up_at_the_time_out_and_not_killed(notes: Vault, daemons: Daemons) -> None:
     process = daemons.start()
     daemons.ask("ping", notes.root)
-    process.send_signal(signal.SIGSTOP)
+    halt(process)
     for prompt in ("short", "x" * 5_000_000):  # more than the system's buffers take
         began = time.monotonic()
         asked = {"query": prompt}

@@ -103,7 +103,7 @@ def test_nesting_without_end_is_a_usage_error() -> None:
         parse_request(b'{"token":"' + TOKEN.encode() + b'","arguments":' + b"[" * 200_000, TOKEN)
 
 
-def _read(*parts: bytes, close: bool = True) -> bytes:
+def _read(*parts: bytes, close: bool = True, timeout_s: float = 30.0) -> bytes:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
@@ -111,7 +111,7 @@ def _read(*parts: bytes, close: bool = True) -> bytes:
             ours.sendall(part)
         if close:
             ours.shutdown(socket.SHUT_WR)
-        return read_line(theirs, TOKEN, timeout_s=0.05)
+        return read_line(theirs, TOKEN, timeout_s=timeout_s)
 
 
 def test_a_request_in_parts_is_read_whole() -> None:
@@ -121,7 +121,7 @@ def test_a_request_in_parts_is_read_whole() -> None:
 @pytest.mark.parametrize("close", [True, False], ids=["ends early", "is silent"])
 def test_half_a_request_is_a_usage_error(close: bool) -> None:
     with pytest.raises(UsageError):
-        _read(b'{"v":1,', close=close)
+        _read(b'{"v":1,', close=close, timeout_s=30.0 if close else 0.05)
 
 
 def test_nobody_is_listened_to_for_long_without_the_token() -> None:

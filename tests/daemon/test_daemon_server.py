@@ -108,6 +108,7 @@ def test_what_can_not_be_done_is_told_by_its_code(
     assert (reply["ok"], reply["code"]) == (False, code)
 
 
+@pytest.mark.promise("P23")
 def test_without_the_token_nothing_is_done(notes: Vault, in_process: InProcess, folder: Path) -> None:
     in_process.start()
     wrong = {"v": 1, "token": "guessed", "verb": "stop", "vault": "", "arguments": {}}
@@ -130,7 +131,7 @@ def test_garbage_is_answered_and_the_next_one_is_served(
 def test_a_silent_client_holds_up_nobody_and_is_let_go(
     in_process: InProcess, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_REQUEST_S", 0.3)
+    monkeypatch.setattr(server, "_REQUEST_S", 1.0)  # enough for who sends at once, also on a busy machine
     in_process.start()
     silent = [_connection(folder) for _ in range(10)]
     for one in silent:

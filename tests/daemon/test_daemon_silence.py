@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemon_runs import PATIENCE_S, Daemons, InProcess
+from daemon_runs import PATIENCE_S, Daemons, InProcess, halt, wait_until
 
 from hindbrain import __version__
 from hindbrain.app import build_app
@@ -42,7 +42,7 @@ def test_a_stopped_daemon_is_left_alone_and_asked_again_later(
 ) -> None:
     process = daemons.start()
     mark = folder / silence.FILE
-    process.send_signal(signal.SIGSTOP)
+    halt(process)
     assert _ask(folder) is None and mark.exists()
 
     with monkeypatch.context() as patched:
@@ -73,7 +73,7 @@ def test_a_daemon_that_ends_takes_the_mark_with_it(daemons: Daemons, folder: Pat
 @posix
 def test_the_next_daemon_does_not_pay_for_the_silence_of_the_last(daemons: Daemons, folder: Path) -> None:
     process = daemons.start()
-    process.send_signal(signal.SIGSTOP)
+    halt(process)
     assert _ask(folder) is None
     process.kill()
     process.wait(PATIENCE_S)
@@ -117,7 +117,7 @@ def test_hooks_wait_once_for_a_stopped_daemon(
     app.sync()
     app.close()
     process = daemons.start()
-    process.send_signal(signal.SIGSTOP)
+    halt(process)
     monkeypatch.setenv("HINDBRAIN_HOOKS_DAEMON", "true")  # a second one would find no room
 
     marks = []
@@ -132,8 +132,6 @@ def test_hooks_wait_once_for_a_stopped_daemon(
 def test_a_prompt_that_finds_no_daemon_starts_one_for_the_next(
     notes: Vault, daemons: Daemons, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from daemon_runs import wait_until
-
     app = build_app(load_config(), notes.root, warm=False)
     app.sync()
     app.close()

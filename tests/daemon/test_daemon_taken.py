@@ -119,7 +119,8 @@ def test_an_answer_that_was_read_and_not_acknowledged_is_taken_back(
 def test_an_answer_that_comes_too_late_is_taken_back(
     notes: Vault, served: InProcess, folder: Path, held: Held
 ) -> None:
-    with _sent(folder, notes.root, patience_s=0.01) as opened:
+    served.ask("ping", notes.root)  # the vault is open: what is asked next is begun at once
+    with _sent(folder, notes.root, patience_s=1.0) as opened:
         assert held.begun.wait(PATIENCE_S)
         assert json.loads(opened.makefile("rb").readline())["code"] == "busy"
     held.go_on.set()

@@ -14,6 +14,7 @@ from hindbrain.app import App
 from hindbrain.base.errors import UsageError
 from hindbrain.context.capture.spool import read_events
 from hindbrain.context.messages import Message
+from hindbrain.edge.arguments import parse_message
 from hindbrain.edge.daemon import verbs
 from hindbrain.edge.daemon.verbs import VERBS, answer
 from workbench import Vault
@@ -106,5 +107,5 @@ def test_whatever_is_sent_a_verb_gets_only_what_it_declares(verb: str, arguments
 
 def test_a_message_keeps_all_its_fields() -> None:
     message = Message("tool", "boom", "Bash", "c-1", True, 2, False, 1.5, "m-1")
-    assert verbs._message(json.loads(json.dumps(message._asdict()))) == message
-    assert verbs._message({"role": "user", "text": "hi", "at": 3}).at == 3
+    assert parse_message(json.loads(json.dumps(message._asdict()))) == message
+    assert parse_message({"role": "user", "text": "hi", "at": 3}).at == 3

@@ -14,7 +14,7 @@ import pytest
 from hindbrain.agent.gateway import CommandGateway
 from hindbrain.base.clock import FakeClock
 from hindbrain.edge.agent_runs.http_server import CommandServer
-from hindbrain.edge.mcp.http import Address, listen
+from hindbrain.edge.http.address import Address, listen
 
 TOKEN = "a-token-of-twenty-letters"
 
@@ -115,7 +115,7 @@ def test_a_body_that_is_too_large_is_not_read(port: int, gateway: CommandGateway
     ):  # fmt: skip
         connection.putheader(name, value)
     connection.endheaders()
-    assert connection.getresponse().status == 400  # before a byte of it was sent
+    assert connection.getresponse().status == 413  # before a byte of it was sent
     connection.close()
     assert gateway.waiting() == []
 

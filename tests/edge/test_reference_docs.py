@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -192,6 +193,23 @@ def test_the_memory_commands_print_the_shapes_that_are_written_down(
     assert all(shown[key] for key in filled.split())
     section, _, shape = name.partition(" ")
     _check(shown, section, int(shape or 0))
+
+
+def test_openclaw_s_commands_print_the_shapes_that_are_written_down(
+    cli: Cli, linked: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("OPENCLAW_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / ".openclaw").mkdir()
+    (tmp_path / ".openclaw" / "openclaw.json").write_text('{"plugins": {"slots": {"memory": "memory-core"}}}')
+    _check(cli("openclaw", "status", "--json").data, "openclaw", 2)
+    made = cli("openclaw", "install", "--no-start", "--json").data
+    assert made["settings"] and made["edits"]
+    _check(made, "openclaw")
+    stands = cli("openclaw", "status", "--json").data
+    assert stands["problems"]  # no daemon runs
+    _check(stands, "openclaw", 2)
+    _check(cli("openclaw", "uninstall", "--json").data, "openclaw", 1)
 
 
 def test_an_undo_beneath_a_later_change_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_clients import HttpServer, Servers, text_of
 
 from hindbrain.base.errors import Busy, UsageError
-from hindbrain.edge.mcp.http import Address, listen
+from hindbrain.edge.http.address import Address, listen
 from workbench import Vault
 
 GREETING = json.dumps(
@@ -65,6 +65,11 @@ def test_eight_clients_at_once_lose_nothing(servers: Servers, notes: Vault, roun
     assert server.token.encode() not in b"".join(server.log)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
+def test_who_knows_its_address_may_end_it_at_once(servers: Servers) -> None:
+    assert HttpServer(servers).end() == 0
+
+
 def test_tools_resources_and_prompts_are_there_over_http(http_server: HttpServer) -> None:
     async def ask() -> tuple[Any, ...]:
         async with http_server.client() as client:
@@ -104,6 +109,7 @@ def _request(server: HttpServer, method: str = "POST", path: str = "/mcp", **cha
     return status
 
 
+@pytest.mark.promise("P23")
 def test_a_wrong_host_origin_token_route_or_method_is_refused(http_server: HttpServer) -> None:
     assert _request(http_server) == 200
     for path in ("/mcp", "/", "/docs", "/.well-known/oauth-protected-resource"):

@@ -173,7 +173,7 @@ def test_a_file_with_comments_is_edited_around_them(home: Home) -> None:
         ("claude-code", "{broken"),
         ("cursor", "[]"),
         ("codex", "= ="),
-        ("openclaw", "{mcp: {servers: {}}} // JSON5"),
+        ("openclaw", "{mcp: servers} // not even JSON5"),
         ("opencode", '{"mcp": 3}'),
         ("claude-desktop", "\xff"),
     ],

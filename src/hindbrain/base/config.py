@@ -85,7 +85,15 @@ SETTINGS = (
     Setting("chat.model", "", "the chat model that extracts what is worth remembering"),
     Setting("chat.base_url", "", "address of the server that has it; empty: the provider's own"),
     Setting("flush.daily", False, "note in the daily note what was remembered of a conversation"),
+    Setting(
+        "flush.tags",
+        ("agent/memory", "auto-generated"),
+        "tags of a daily note that begins with what an agent kept of a conversation",
+    ),
     Setting("hooks.daemon", True, "a session in an agent host starts `hindbrain up` when it does not run"),
+    Setting(
+        "service.port", 0, "the port on which `hindbrain up` serves plugins, on 127.0.0.1 (8739); 0: none"
+    ),
     Setting(
         "consolidation.schedule",
         "0 2 * * *",

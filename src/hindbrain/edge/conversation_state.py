@@ -85,6 +85,17 @@ def without_daemon(config: Config) -> str:
     return f"hooks do without{starts}"
 
 
+def why_silent(daemon: dict[str, Any]) -> str:
+    """Why a daemon that runs does not answer, as far as it can be seen; and what to do."""
+    from hindbrain import __version__
+
+    again = "end it, and start it again: hindbrain up stop, then hindbrain up"
+    version = daemon.get("version", __version__)
+    if version != __version__:
+        return f"it is of version {version}, this program of {__version__}; {again}"
+    return f"it does not answer; {again}"
+
+
 def daemon_state(config: Config) -> dict[str, Any]:
     """Whether a daemon runs and answers, and what it says of itself (docs/json.md)."""
     from hindbrain.edge.daemon import starting

@@ -221,16 +221,27 @@ def _memory(app: App) -> Finding:
 
 
 def _daemon(app: App) -> Finding:
-    from hindbrain.edge.conversation_state import daemon_state, without_daemon
+    from hindbrain.edge.conversation_state import daemon_state, why_silent, without_daemon
 
     state = daemon_state(app.config)
     if not state["running"]:
         return Finding("daemon", "ok", f"not running; {without_daemon(app.config)}")
     process = f"process {state.get('pid', 'unknown')}"
     if not state["answers"]:
-        again = "end it, and start it again: hindbrain up stop, then hindbrain up"
-        return Finding("daemon", "doubtful", f"running ({process}) and does not answer; {again}")
+        return Finding("daemon", "doubtful", f"running ({process}); {why_silent(state)}")
     return Finding("daemon", "ok", f"running ({process})")
+
+
+def _plugins(app: App) -> Finding:
+    """What the daemon serves to plugins of agent hosts over HTTP."""
+    from hindbrain.edge.conversation_state import daemon_state
+    from hindbrain.edge.service.telling import service_standing
+
+    standing = service_standing(app.config, daemon_state(app.config))
+    if standing is None:
+        return Finding("plugins", "ok", "none is served (setting service.port)")
+    state: State = "doubtful" if standing.trouble else "ok"
+    return Finding("plugins", state if standing.served else "wrong", standing.text)
 
 
 def _hooks(app: App) -> Finding:
@@ -260,6 +271,18 @@ def _capture(app: App) -> Finding:
     if rested or state["aside"] or state["unreadable"] or state["troubles"]:
         return Finding("capture", "doubtful", told)
     return Finding("capture", "ok", told or "nothing of a conversation waits to be kept")
+
+
+def _events(app: App) -> Finding:
+    """Who could not be told what the owner asked to be told of."""
+    announcing = app.announcing()
+    if announcing is None:
+        return Finding("events", "ok", "nobody asked to be told of them")
+    problems = announcing.problems()
+    if problems:
+        return Finding("events", "doubtful", "; ".join(problems))
+    waiting = announcing.waiting()
+    return Finding("events", "ok", f"{waiting} on their way" if waiting else "everybody was told")
 
 
 def _leftovers(app: App) -> Finding:
@@ -316,8 +339,10 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
     _watch,
     _memory,
     _daemon,
+    _plugins,
     _hooks,
     _capture,
+    _events,
     _leftovers,
 )
 _OF_THE_INDEX = (_rows, _drift, _notes)

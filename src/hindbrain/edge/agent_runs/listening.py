@@ -30,15 +30,16 @@ def listen(app: App, request: RunRequest, out: Output, *, port: int | None) -> i
     """Until Ctrl-C. `request`: what all commands share."""
     from hindbrain.agent.gateway import CommandGateway
     from hindbrain.edge.agent_runs.http_server import DEFAULT_PORT, CommandServer
-    from hindbrain.edge.mcp import http
-    from hindbrain.edge.mcp.token import read_or_make_token
+    from hindbrain.edge.http import address
+    from hindbrain.edge.http.token import read_or_make_token
+    from hindbrain.edge.mcp.http import token_file
 
     gateway = CommandGateway(app.state, app.clock)
     interrupts = Interrupts(lambda: out.say("ending; a run that goes on is cancelled"))
     ears = Ears(app, gateway, out)
-    file = http.token_file(app.state, "")
+    file = token_file(app.state, "")
     token = read_or_make_token(file)
-    socket = http.listen(http.Address(port=DEFAULT_PORT if port is None else port))
+    socket = address.listen(address.Address(port=DEFAULT_PORT if port is None else port))
     server = CommandServer(socket, gateway, token)
     try:
         with interrupts.caught():

@@ -84,9 +84,10 @@ def _serve_stdio(args: Namespace, out: Output) -> int:
 
 
 def _serve_http(args: Namespace, out: Output) -> int:
-    from hindbrain.edge.mcp.http import DEFAULT_PORT, LOOPBACK, Address, check_address, serve_http, token_file
+    from hindbrain.edge.http.address import LOOPBACK, Address, check_address
+    from hindbrain.edge.http.token import read_or_make_token
+    from hindbrain.edge.mcp.http import DEFAULT_PORT, serve_http, token_file
     from hindbrain.edge.mcp.sdk import check_installed
-    from hindbrain.edge.mcp.token import read_or_make_token
     from hindbrain.memory.tools import tools_of
 
     app = open_app(args, warm=True)
@@ -123,8 +124,8 @@ def _tool_set(args: Namespace) -> str:
 
 
 def _show_token(args: Namespace, out: Output) -> int:
+    from hindbrain.edge.http.token import read_or_make_token
     from hindbrain.edge.mcp.http import token_file
-    from hindbrain.edge.mcp.token import read_or_make_token
 
     file = token_file(open_app(args).state, args.token_file)
     token = read_or_make_token(file)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from hindbrain.edge.conversation_state import waiting_text
+from hindbrain.edge.conversation_state import waiting_text, why_silent
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, Output, safe
+from hindbrain.edge.service.telling import service_standing
 from hindbrain.edge.vault_state import vault_state
 from hindbrain.edge.when import age_text, moment_text
 
@@ -25,11 +26,12 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         state, now = vault_state(app), app.clock.now()
+        plugins = service_standing(app.config, state["daemon"])
     if out.json:
         out.data(state)
         return 0
-    for name, text in _lines(state, now):
-        out.line(f"{out.paint(f'{name:9}', BOLD)} {text}")
+    for name, text in _lines(state, now, plugins.text if plugins else ""):
+        out.line(f"{out.paint(f'{name:9}', BOLD)} {safe(text)}")
     index = state["index"]
     if index is not None:
         _list(
@@ -47,7 +49,7 @@ def run(args: Namespace, out: Output) -> int:
     return 0
 
 
-def _lines(state: dict[str, Any], now: float) -> Iterator[tuple[str, str]]:
+def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[str, str]]:
     vault, index, embedder, watch = state["vault"], state["index"], state["embedder"], state["watch"]
     yield (
         "vault",
@@ -65,6 +67,8 @@ def _lines(state: dict[str, Any], now: float) -> Iterator[tuple[str, str]]:
     yield "embedder", f"{embedder['provider']} ({embedder['reason']})"
     yield "watch", _watch_text(watch)
     yield "daemon", _daemon_text(state["daemon"])
+    if plugins:
+        yield "plugins", plugins
     hooks = state["hooks"]
     if hooks["calls_today"]:
         yield "hooks", f"{hooks['calls_today']} calls in the last day, {hooks['failures_today']} failed"
@@ -76,7 +80,7 @@ def _daemon_text(daemon: dict[str, Any]) -> str:
     if not daemon["running"]:
         return "not running"
     if not daemon["answers"]:
-        return f"running and does not answer (process {daemon.get('pid', 'unknown')})"
+        return f"running (process {daemon.get('pid', 'unknown')}); {why_silent(daemon)}"
     return f"running since {moment_text(daemon['since'])} (process {daemon['pid']})"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hindbrain.app import locate_vault
-from hindbrain.base.config import Config, load_config
-from hindbrain.base.errors import Busy, NotFound, UsageError
-from hindbrain.edge.conversation_state import daemon_state
+from hindbrain.base.config import Config, load_config, state_folder
+from hindbrain.base.errors import Busy, ConfigError, NotFound, UsageError
+from hindbrain.edge.conversation_state import daemon_state, why_silent
 from hindbrain.edge.daemon import starting
 from hindbrain.edge.daemon.address import LOG_FILE
 from hindbrain.edge.daemon.client import request
@@ -91,7 +91,7 @@ def _status(config: Config, out: Output) -> int:
         out.line("not running: hindbrain up starts it")
     else:
         since = f" since {moment_text(state['since'])}" if "since" in state else ""
-        answers = "" if state["answers"] else "; it does not answer"
+        answers = "" if state["answers"] else f"; {why_silent(state)}"
         out.line(f"running{since}: process {state.get('pid', 'unknown')}{answers}")
         _show(state, out)
     return 0
@@ -101,6 +101,11 @@ def _show(state: dict[str, Any], out: Output) -> None:
     for vault in state.get("vaults", ()):
         making = f"  ({vault['making_index']})" if vault["making_index"] else ""
         out.line(f"{out.paint('vault  ', BOLD)} {safe(vault['path'])}{making}")
+    if service := state.get("service"):
+        from hindbrain.edge.service.telling import service_lines
+
+        for line in service_lines(service):
+            out.line(f"{out.paint('plugins', BOLD)} {safe(line)}")
     if state.get("ends_after_idle_s"):
         idle = span_text(state["ends_after_idle_s"])
         out.line(f"{out.paint('ends   ', BOLD)} after {idle} without a request")
@@ -114,7 +119,22 @@ def _stop(config: Config, out: Output) -> int:
         out.data({"stopped": stopped})
     else:
         out.line("stopped" if stopped else "not running")
+        if _has_plugin(config):
+            out.say(
+                "OpenClaw's plugin starts it again at its next turn; hindbrain openclaw uninstall ends that"
+            )
     return 0
+
+
+def _has_plugin(config: Config) -> bool:
+    """Is there a plugin that starts the daemon when it needs it?"""
+    from hindbrain.edge.openclaw.record import read_records
+
+    try:
+        records = read_records(state_folder(config).absolute())
+    except ConfigError:
+        return False
+    return config.number("service.port") != 0 and any(one.form != "mcp" for one in records)
 
 
 def _foreground(config: Config, args: Namespace, out: Output) -> NoReturn:

@@ -12,7 +12,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,9 @@ from hindbrain.edge.daemon.protocol import Request
 from hindbrain.edge.daemon.tidying import Tidying
 from hindbrain.edge.daemon.vaults import Served, Vaults
 from hindbrain.edge.daemon.verbs import PASSAGES, PIECE_S, Result, answer, checked, take_back
+from hindbrain.edge.service.port import ServicePort
 from hindbrain.edge.serving.serving import report_failure, say
+from hindbrain.edge.serving.waiting import wait_for
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -53,6 +54,8 @@ class Daemon:
         self._idle_s = idle_s
         self._clock = clock
         self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), InTurn(CatchUp(), Tidying()))
+        self._service = ServicePort(here.folder.parent, self.vaults, self._note_use)
+        self._looked = clock()
         self._last_use = clock()
         self._active = 0
         self._change = threading.Condition()
@@ -69,6 +72,7 @@ class Daemon:
     def run(self) -> str:
         """Serve; returns why it ended. Requests that were accepted are answered first."""
         self._here.socket.setblocking(False)  # whoever made it ready may have gone before it is accepted
+        self._service.look()
         while not self._stopping:
             waiting = [self._here.socket, self._wake_reader]
             ready, _, _ = select.select(waiting, [], [], self._next_look_s())
@@ -76,6 +80,9 @@ class Daemon:
                 self._accept()
             elif not ready:
                 self._stopping = self._reason_to_end()
+            if self._clock() - self._looked >= _LOOK_S:
+                self._looked = self._clock()
+                self._service.look()
         return self._stopping
 
     def close(self) -> None:
@@ -83,22 +90,30 @@ class Daemon:
 
         What was acknowledged is durable, and what is cut short here goes on at the next start.
         """
+        ending = threading.Thread(target=self._service.close, name="hindbrain-closing", daemon=True)
+        ending.start()
         if not self.vaults.close(_CLOSING_S):
             say("it ends in the middle of something; that goes on at the next start")
+        ending.join(_CLOSING_S)
         with self._change:
             self._change.wait_for(lambda: not self._active, _LAST_ANSWERS_S)
         self._wake_reader.close()
         self._wake_writer.close()
 
+    @property
+    def _stays(self) -> bool:
+        """Nobody starts it again for a plugin that asks once a day."""
+        return not self._idle_s or self._service.wanted > 0
+
     def _next_look_s(self) -> float:
-        if not self._idle_s:
+        if self._stays:
             return _LOOK_S
         return min(_LOOK_S, max(0.0, self._last_use + self._idle_s - self._clock()) + 0.01)
 
     def _reason_to_end(self) -> str:
         if not is_ours(self._here):
             return "its folder was taken away"
-        if not self._idle_s or self._active or self.vaults.at_work():
+        if self._stays or self._active or self.vaults.at_work():
             return ""
         idle_s = self._clock() - self._last_use
         return f"nobody asked for {self._idle_s / 60:g} minutes" if idle_s >= self._idle_s else ""
@@ -164,8 +179,8 @@ class Daemon:
         if not request.vault and not request.near:
             return self._own_verb(request.verb)
         checked(request.verb, request.arguments)  # before a vault is opened for it
-        served = self._served(request)
         try:
+            served = self._served(request)
             if request.verb == "settle":
                 return self._settle(served.chores, request.arguments)
             result = self._on_lane(served.serving, request, asked)
@@ -173,22 +188,23 @@ class Daemon:
                 served.chores.submit(lambda _: None)  # it looks at what waits soon after each call
             return result
         finally:
-            self._last_use = self._clock()
+            self._note_use()
+
+    def _note_use(self) -> None:
+        self._last_use = self._clock()
+        if self.vaults.moved:
+            self.stop("the settings name another state folder by now")
 
     def _served(self, request: Request) -> Served:
-        try:
-            if request.vault:
-                return self.vaults.served_at(request.vault)
-            return self.vaults.served_near(request.near)
-        except Busy as busy:
-            if self.vaults.moved:
-                self.stop(str(busy))
-            raise
+        if request.vault:
+            return self.vaults.served_at(request.vault)
+        return self.vaults.served_near(request.near)
 
     def _own_verb(self, verb: str) -> Result:
         if verb == "ping":
             return {"pid": self._here.address.pid, "version": __version__}
         if verb == "status":
+            self._service.look()  # whoever has changed its settings asks how it stands
             return self.status()
         if verb == "stop":
             self.stop("it was asked to")
@@ -203,7 +219,8 @@ class Daemon:
             "version": __version__,
             "since": self._here.address.started,
             "idle_s": round(now - self._last_use, 1),
-            "ends_after_idle_s": self._idle_s,
+            "ends_after_idle_s": 0.0 if self._stays else self._idle_s,
+            "service": self._service.data(),
             "vaults": [
                 {
                     "path": str(one.root),
@@ -216,22 +233,16 @@ class Daemon:
         }
 
     def _on_lane(self, serving: Serving, request: Request, asked: _Asked) -> Result:
-        """Wait for as long as the asker does. What nobody waits for any more is not begun."""
-
         def work(app: App) -> Result:
-            if request.patience_s and asked.has_gone():
-                raise Busy("whoever asked has gone")
             return answer(app, request.verb, request.arguments)
 
-        future = serving.submit(work)
         if not request.patience_s:  # told, not asked
+            serving.submit(work)
             return {}
-        try:
-            result = future.result(request.patience_s)
-        except TimeoutError:
-            if not future.cancel():  # it has begun, and will be done for nobody
-                future.add_done_callback(lambda done: _take_back_late(serving, request, done))
-            raise
+        result = wait_for(
+            serving.submit, work, patience_s=request.patience_s, has_gone=asked.has_gone,
+            too_late=lambda late: _take_back(serving, request, late),
+        )  # fmt: skip
         if result.get(PASSAGES):
             asked.take_back = lambda: _take_back(serving, request, result)
         return result
@@ -270,11 +281,6 @@ class _Asked:
 def _take_back(serving: Serving, request: Request, result: Mapping[str, object]) -> None:
     with suppress(Busy):  # it ends: the ledger says a little too much
         serving.submit(lambda app: take_back(app, request.arguments, result))
-
-
-def _take_back_late(serving: Serving, request: Request, done: Future[Result]) -> None:
-    if not done.cancelled() and done.exception() is None:
-        _take_back(serving, request, done.result())
 
 
 def _added(total: Result, piece: Mapping[str, object]) -> Result:

@@ -54,7 +54,7 @@ def ensure_running(config: Config, *, idle_minutes: float = IDLE_MINUTES) -> boo
         if pid := answers(folder):
             _let_go(child)
             return pid == child.pid
-        if ended:
+        if ended and is_free(folder, 0):  # else it found another one, which has not come to answer us yet
             raise WriteFailed(f"the daemon did not start: {_why(folder)}")
         time.sleep(_LOOK_AGAIN_S)
     _let_go(child)

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from hindbrain.app import App, build_app
 from hindbrain.base.config import Config, config_file, load_config, state_folder
-from hindbrain.base.errors import Busy, UsageError
+from hindbrain.base.errors import Busy, NotFound, UsageError
 from hindbrain.edge.opening import check_folder
+from hindbrain.edge.serving.lane import Lane, Upkeep
 from hindbrain.edge.serving.serving import Serving, report_failure, say
 from hindbrain.vault.discover import read_vault_id
 
@@ -38,6 +39,7 @@ class Served:
     root: Path
     serving: Serving  # answers
     chores: Serving  # what nobody waits for, on a thread of its own: a model may be asked there
+    intake: Lane[App]  # takes in what is told, as plain files: never behind a search or a first index
     opened_with: _OpenedWith
     since: float  # seconds since the epoch
     used: float = field(default_factory=time.monotonic)
@@ -81,6 +83,9 @@ class Vaults:
             if self._ended:
                 raise Busy("the daemon is ending; start it again: hindbrain up")
             served = self._served.get(place)
+            if served is not None and served.opened_with.id and not opened_with.id and _is_empty(root):
+                # What is told now would wait under another name, where nobody looks when it is there again.
+                raise NotFound(f"the vault at {str(root)!r} is empty; check that its disk is mounted")
             if served is not None and served.opened_with != opened_with:
                 self._close(self._served.pop(place))
                 served = None
@@ -90,6 +95,11 @@ class Vaults:
             served.used = time.monotonic()
             served.requests += 1
             return served
+
+    def known_at(self, vault: str) -> Served | None:
+        """The vault at this path as it was opened, also while its folder is away; None: it was not opened."""
+        with self._lock:
+            return None if self._ended else self._served.get(os.path.realpath(_absolute(vault)))
 
     def served(self) -> list[Served]:
         with self._lock:
@@ -123,12 +133,16 @@ class Vaults:
         serving.warm_up()
 
         def catch_up(app: App) -> bool:
-            # Before there is an index it can't be told what is known already.
-            return serving.making is None and self._catch_up(app)
+            # Before there is an index it can't be told what is known already. While the vault is away, what
+            # was said waits for it.
+            is_there = root.is_dir() and read_vault_id(root) == opened_with.id
+            return serving.making is None and is_there and self._catch_up(app)
 
         chores = Serving(lambda: _opened(config, root, warm=False), keep=False, between=catch_up)
         chores.warm_up()
-        return Served(root, serving, chores, opened_with, time.time())
+        intake = _intake(lambda: _opened(config, root, warm=False), serving)
+        intake.submit(lambda _: None)  # opened now: what is said is taken in also when the vault goes away
+        return Served(root, serving, chores, intake, opened_with, time.time())
 
     def _make_room(self) -> None:
         while len(self._served) > self._most:
@@ -138,7 +152,7 @@ class Vaults:
     def _close(self, served: Served) -> None:
         """On threads of their own: whoever asks about another vault does not wait for it."""
 
-        def end(part: Serving) -> None:
+        def end(part: Serving | Lane[App]) -> None:
             try:
                 part.close()
             except Exception as error:  # noqa: BLE001  told; the others are closed all the same
@@ -146,10 +160,19 @@ class Vaults:
 
         say(f"closing {str(served.root)!r}")
         self._closing = [thread for thread in self._closing if thread.is_alive()]
-        for part in (served.serving, served.chores):
+        for part in (served.serving, served.chores, served.intake):
             thread = threading.Thread(target=end, args=(part,), name="hindbrain-closing", daemon=True)
             thread.start()
             self._closing.append(thread)
+
+
+def _intake(open_app: Callable[[], App], serving: Serving) -> Lane[App]:
+    def opened() -> App:
+        app = open_app()
+        app.making = lambda: serving.making
+        return app
+
+    return Lane(Upkeep(opened, lambda _app, _quiet_s: False, App.close, report_failure))
 
 
 def _opened(config: Config, root: Path, *, warm: bool) -> App:
@@ -162,6 +185,11 @@ def _absolute(path: str) -> Path:
     if not found.is_absolute() or "\0" in path:
         raise UsageError(f"{path!r} is no absolute path; name a folder by one")
     return found
+
+
+def _is_empty(root: Path) -> bool:
+    with os.scandir(root) as found:
+        return next(found, None) is None
 
 
 def _settings_stamp() -> tuple[int, int]:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import UsageError
+from hindbrain.edge.arguments import Arguments, checked_fields, parse_message
 
 if TYPE_CHECKING:
     from hindbrain.app import App
-    from hindbrain.context.messages import Message
     from hindbrain.context.turn import SessionKey, Turn
 
-Arguments: TypeAlias = Mapping[str, Any]  # checked: only declared names, values of the declared kind
 Result: TypeAlias = dict[str, object]
 
 PASSAGES = "passages"  # of a result: what it puts into the window of a host, if it gets there
@@ -57,23 +56,23 @@ def take_back(app: App, arguments: Mapping[str, object], result: Mapping[str, ob
 
 
 def _start(app: App, given: Arguments) -> Result:
-    return _turn_data(app.context.start(_session(given), source=given.get("source", "startup")))
+    return turn_data(app.context.start(_session(given), source=given.get("source", "startup")))
 
 
 def _turn(app: App, given: Arguments) -> Result:
-    recent = tuple(_message(item) for item in given.get("recent", ()))
+    recent = tuple(parse_message(item) for item in given.get("recent", ()))
     transcript = _path(given.get("transcript", ""))
     turn = app.context.turn(
         _session(given), given["prompt"], recent=recent, transcript=transcript, tool=given.get("tool", "")
     )
-    return _turn_data(turn)
+    return turn_data(turn)
 
 
 def _failure(app: App, given: Arguments) -> Result:
     turn = app.context.failure(
         _session(given), tool=given.get("tool", ""), command=given.get("command", ""), error=given["error"]
     )
-    return _turn_data(turn)
+    return turn_data(turn)
 
 
 def _guard(app: App, given: Arguments) -> Result:
@@ -160,39 +159,11 @@ VERBS: Mapping[str, Verb] = {
     "ping": Verb({}, {}, _ping),
 }
 
-_KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
-    "text": ("a text", lambda value: isinstance(value, str)),
-    "number": (
-        "a number that is not negative",
-        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9,
-    ),
-    "flag": ("true or false", lambda value: isinstance(value, bool)),
-    "object": ("an object", lambda value: isinstance(value, dict)),
-    "texts": (
-        "a list of texts",
-        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    ),
-    "messages": (
-        "a list of messages",
-        lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
-    ),
-}
-
 
 def checked(verb: str, given: Mapping[str, object]) -> Arguments:
     """The arguments, as the verb declares them. Raises UsageError."""
     known = known_verb(verb)
-    kinds = {**known.needs, **known.may}
-    if unknown := sorted(set(given) - set(kinds)):
-        takes = ", ".join(kinds) or "none"
-        raise UsageError(f"{verb} has no argument {unknown[0]!r}; it takes: {takes}")
-    for name, value in given.items():
-        kind, fits = _KINDS[kinds[name]]
-        if not fits(value):
-            raise UsageError(f"{verb}: {name!r} must be {kind}, not {type(value).__name__}")
-    if missing := [name for name in known.needs if name not in given]:
-        raise UsageError(f"{verb} needs {' and '.join(map(repr, missing))}")
-    return given
+    return checked_fields(verb, known.needs, known.may, given)
 
 
 def _session(given: Arguments) -> SessionKey:
@@ -205,23 +176,7 @@ def _path(text: str) -> Path | None:
     return Path(text) if text and "\0" not in text else None
 
 
-def _message(item: Mapping[str, Any]) -> Message:
-    """One message of a conversation, as its fields are named in `Message`."""
-    from hindbrain.context.messages import Message, Role
-
-    defaults = Message("user", "")._asdict()
-    if unknown := sorted(set(item) - set(defaults)):
-        raise UsageError(f"a message has no field {unknown[0]!r}; it has: {', '.join(defaults)}")
-    for name, value in item.items():
-        wanted = type(defaults[name])
-        if not (isinstance(value, wanted) or (wanted is float and type(value) is int)):
-            raise UsageError(f"a message's {name!r} must be {wanted.__name__}, not {type(value).__name__}")
-    if item.get("role") not in get_args(Role):
-        raise UsageError(f"a message's role must be one of {', '.join(get_args(Role))}")
-    return Message(**{**defaults, **item})
-
-
-def _turn_data(turn: Turn) -> Result:
+def turn_data(turn: Turn) -> Result:
     return {
         "text": turn.text,
         "shift": turn.shift,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hindbrain.base.errors import UsageError
+from hindbrain.edge.mcp import json5_edit
 from hindbrain.edge.mcp.json_edit import NotEditable as NotJson
 from hindbrain.edge.mcp.json_edit import read_members, set_member
 from hindbrain.edge.mcp.toml_table import NotEditable as NotToml
@@ -79,10 +80,16 @@ def _codex(place: Place) -> Path:
     return place.named("CODEX_HOME", place.home / ".codex") / "config.toml"
 
 
-def _openclaw(place: Place) -> Path:
+def openclaw_folder(place: Place) -> Path:
+    """Where OpenClaw keeps its state. A profile has a folder of its own, unless one is named."""
     home = place.named("OPENCLAW_HOME", place.home)
-    folder = place.named("OPENCLAW_STATE_DIR", home / ".openclaw")
-    return place.named("OPENCLAW_CONFIG_PATH", folder / "openclaw.json")
+    profile = place.environ.get("OPENCLAW_PROFILE", "").strip()
+    named = "" if profile.lower() in ("", "default") else f"-{profile}"
+    return place.named("OPENCLAW_STATE_DIR", home / f".openclaw{named}")
+
+
+def openclaw_file(place: Place) -> Path:
+    return place.named("OPENCLAW_CONFIG_PATH", openclaw_folder(place) / "openclaw.json")
 
 
 def _opencode(place: Place) -> Path:
@@ -97,24 +104,32 @@ def _in_json(
     path: Sequence[str], form: Callable[[Sequence[str]], Any]
 ) -> Callable[[str, Sequence[str]], str]:
     def edit(text: str, command: Sequence[str]) -> str:
-        return set_member(text, (*path, SERVER), {**_settings_there(text, path), **form(command)})
+        there = settings_there(read_members(text), path)
+        return set_member(text, (*path, SERVER), {**there, **form(command)})
 
     return edit
 
 
-def _settings_there(text: str, path: Sequence[str]) -> dict[str, Any]:
+def _edit_openclaw(text: str, command: Sequence[str]) -> str:
+    """Its file is JSON5."""
+    path = ("mcp", "servers")
+    there = settings_there(json5_edit.read_members(text), path)
+    return json5_edit.set_member(text, (*path, SERVER), {**there, **untyped(command)})
+
+
+def settings_there(members: Any, path: Sequence[str]) -> dict[str, Any]:
     """What the owner has set for our server already (variables, time-outs): it stays."""
-    found: Any = read_members(text)
+    found = members
     for name in (*path, SERVER):
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def _typed(command: Sequence[str]) -> dict[str, Any]:
-    return {"type": "stdio", **_untyped(command)}
+    return {"type": "stdio", **untyped(command)}
 
 
-def _untyped(command: Sequence[str]) -> dict[str, Any]:
+def untyped(command: Sequence[str]) -> dict[str, Any]:
     return {"command": command[0], "args": list(command[1:])}
 
 
@@ -144,11 +159,11 @@ HOSTS: tuple[Host, ...] = (
         "new sessions have it; /mcp shows it",
     ),
     Host(
-        "claude-desktop", "Claude Desktop", _claude_desktop, _in_json(("mcpServers",), _untyped),
+        "claude-desktop", "Claude Desktop", _claude_desktop, _in_json(("mcpServers",), untyped),
         lambda _: "", "restart Claude Desktop",
     ),
     Host(
-        "cursor", "Cursor", _cursor, _in_json(("mcpServers",), _untyped), lambda _: "",
+        "cursor", "Cursor", _cursor, _in_json(("mcpServers",), untyped), lambda _: "",
         "switch it on in Cursor's settings, under MCP",
     ),
     Host(
@@ -157,7 +172,7 @@ HOSTS: tuple[Host, ...] = (
         "new sessions have it; /mcp shows it",
     ),
     Host(
-        "openclaw", "OpenClaw", _openclaw, _in_json(("mcp", "servers"), _untyped), _openclaw_line,
+        "openclaw", "OpenClaw", openclaw_file, _edit_openclaw, _openclaw_line,
         "a running gateway takes it up by itself; openclaw mcp probe hindbrain tries it",
     ),
     Host(

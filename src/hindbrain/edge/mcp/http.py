@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import signal
-import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import Busy, UsageError
-from hindbrain.edge.mcp.guard import Rules, guarded, hosts_for, is_loopback
+from hindbrain.edge.http.address import Address, check_address, listen
+from hindbrain.edge.http.guard import Rules, guarded, hosts_for
 
 if TYPE_CHECKING:
     from hindbrain.edge.mcp.server import Protocol
     from hindbrain.edge.serving.serving import Serving
 
 DEFAULT_PORT = 8737
-LOOPBACK = "127.0.0.1"
+TOKEN_FILE = "mcp-token"
 _LARGEST_BODY = 4_000_000  # bytes; the largest text a tool takes is 1 MB, before JSON's escapes
 _GOODBYE_S = 3  # an open stream would keep the server from ending
-
-
-class Address(NamedTuple):
-    """Where to listen. `public` are the names under which other machines reach it; empty: loopback only."""
-
-    host: str = LOOPBACK
-    port: int = DEFAULT_PORT  # 0: any free one
-    public: tuple[str, ...] = ()
-
-
-def check_address(address: Address) -> None:
-    """Raises UsageError for an address that others reach, unless its owner says under which name."""
-    if is_loopback(address.host) or address.public:
-        return
-    raise UsageError(
-        f"{address.host!r} can be reached from other machines, and what is sent there is not encrypted. Stay "
-        "on 127.0.0.1 and let a proxy with TLS (caddy, nginx, ssh -L) forward to it; or name the host that "
-        "clients use: --allow-remote NAME:PORT"
-    )
 
 
 def serve_http(
@@ -64,41 +44,23 @@ def serve_http(
         guarded(app, rules), log_config=None, access_log=False, ws="none", http="h11", proxy_headers=False,
         server_header=False, timeout_graceful_shutdown=_GOODBYE_S, lifespan="on",
     )  # fmt: skip
+    server = uvicorn.Server(config)
+
+    def ending(*_: object) -> None:
+        server.should_exit = True
+
     for name in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn ends its serving at these, and then raises them again; the vault is closed after that.
-        signal.signal(name, lambda *_: None)
+        # Heard from before anybody knows the address. While it serves, uvicorn ends at these itself, and then
+        # raises them again; the vault is closed after that.
+        signal.signal(name, ending)
     shown = f"[{address.host}]" if ":" in address.host else address.host
     try:
         announce(f"http://{shown}:{port}{rules.path}")
         serving.warm_up()
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     finally:
         serving.close()
 
 
-def listen(address: Address) -> socket.socket:
-    """Raises Busy when the port is taken, UsageError when the address is none of this machine's."""
-    import errno
-
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    host = "127.0.0.1" if address.host.lower() == "localhost" else address.host
-    made = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows: nobody else may listen beside us
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, address.port))
-        made.listen(128)
-    except OSError as error:
-        made.close()
-        if error.errno == errno.EADDRINUSE:
-            raise Busy(f"port {address.port} is in use already; give another one: --port N") from error
-        raise UsageError(f"can't listen on {address.host}:{address.port}: {error.strerror}") from error
-    return made
-
-
 def token_file(state: Path, named: str) -> Path:
-    from hindbrain.edge.mcp.token import TOKEN_FILE
-
     return Path(named).expanduser().absolute() if named else state / TOKEN_FILE

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hindbrain.base.errors import ConfigError
-from hindbrain.edge.mcp.token import read_or_make_token, read_token
+from hindbrain.edge.http.token import read_or_make_token, read_token
 
 
 def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The secret that clients of the HTTP server must know: made once, kept where only its owner can read it."""
+"""The secret that clients of an HTTP server must know: made once, kept where only its owner can read it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from shlex import quote
 
 from hindbrain.base.errors import ConfigError
 
-TOKEN_FILE = "mcp-token"
 _LEAST = 20  # characters; ours have 43
 _MOST_BYTES = 4096
 
@@ -32,9 +32,10 @@ def read_token(file: Path) -> str:
         raise
     except OSError as error:
         raise ConfigError(f"the token file {str(file)!r} can't be read: {error.strerror}") from error
-    if os.name != "nt" and stat.S_IMODE(mode) & 0o077:
+    if _is_open(mode):
         raise ConfigError(
-            f"the token file {str(file)!r} can be read by others; make it yours alone: chmod 600 {file}"
+            f"the token file {str(file)!r} can be read by others; make it yours alone: "
+            f"chmod 600 {quote(str(file))}"
         )
     token = data.decode("latin-1").strip()
     if len(token) < _LEAST or len(data) > _MOST_BYTES or not (token.isascii() and token.isprintable()):
@@ -47,12 +48,23 @@ def read_token(file: Path) -> str:
     return token
 
 
+def can_be_read_by_others(file: Path) -> bool:
+    try:
+        return _is_open(file.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _is_open(mode: int) -> bool:
+    return os.name != "nt" and bool(stat.S_IMODE(mode) & 0o077)
+
+
 def _make(file: Path) -> str:
     """Two servers that start at once agree on one token: it appears under its name whole, or not at all."""
     token = secrets.token_urlsafe(32)
     temp = file.with_name(f"{file.name}.{secrets.token_hex(4)}.tmp")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(fd, "w", encoding="ascii") as target:
             target.write(token + "\n")

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
-from hindbrain.edge.mcp.guard import Rules, guarded, hosts_for, refusal
-from hindbrain.edge.mcp.http import Address, check_address
+from hindbrain.edge.http.address import Address, check_address
+from hindbrain.edge.http.guard import Rules, guarded, hosts_for, refusal
 
 TOKEN = "a-token-of-twenty-letters"
 RULES = Rules(TOKEN, hosts_for("127.0.0.1", 8737))
@@ -60,6 +60,7 @@ WRONG_KINDS = (
 )
 
 
+@pytest.mark.promise("P23")
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD", "TRACE"])
 @pytest.mark.parametrize("path", ["/mcp", "/", "/mcp/", "/healthz", "/../mcp", "//mcp"])
 def test_one_wrong_header_is_enough_on_every_route(method: str, path: str) -> None:
@@ -68,6 +69,7 @@ def test_one_wrong_header_is_enough_on_every_route(method: str, path: str) -> No
     assert {_status(method, path, authorization=token) for token in WRONG_TOKENS} == {401}
 
 
+@pytest.mark.promise("P23")
 def test_a_page_can_not_send_what_browsers_send_without_asking() -> None:
     assert {_status(content_type=kind) for kind in WRONG_KINDS} == {415}
     assert _status(content_type="application/json; charset=utf-8") == 200
@@ -80,6 +82,7 @@ def test_with_the_token_only_the_one_route_and_its_methods_are_there() -> None:
     } == {405}
 
 
+@pytest.mark.promise("P23")
 @pytest.mark.parametrize("name", ["host", "authorization", "origin", "content-type"])
 def test_a_header_that_is_sent_twice_is_not_believed(name: str) -> None:
     once = [(key.encode(), value.encode()) for key, value in GOOD.items()]
@@ -88,6 +91,7 @@ def test_a_header_that_is_sent_twice_is_not_believed(name: str) -> None:
     assert refusal("POST", "/mcp", pairs, RULES) is not None
 
 
+@pytest.mark.promise("P23")
 @given(
     st.lists(
         st.tuples(
@@ -102,6 +106,7 @@ def test_nothing_is_served_to_whoever_does_not_know_the_token(headers: list[tupl
     assert refusal("POST", "/mcp", headers, RULES) is not None
 
 
+@pytest.mark.promise("P23")
 def test_refused_requests_reach_nothing_behind_the_guard() -> None:
     reached: list[str] = []
     sent: list[dict[str, Any]] = []

@@ -8,6 +8,7 @@ its body is read.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,7 +18,9 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-METHODS = ("GET", "POST", "DELETE")
+
+NONCE = "x-hindbrain-nonce"
+_NONCE = re.compile(r"[0-9a-f]{32,128}")
 
 
 class Rules(NamedTuple):
@@ -28,12 +31,15 @@ class Rules(NamedTuple):
     path: str = "/mcp"
     scheme: str = "http"
     below: bool = False  # names below the path are served, too
+    methods: tuple[str, ...] = ("GET", "POST", "DELETE")
+    token_from: str = "`hindbrain mcp token` prints it"  # where its owner finds the token
 
 
 class Refusal(NamedTuple):
     status: int
     reason: str
     headers: tuple[tuple[str, str], ...] = ()
+    proves: bool = False  # it was asked for, to see who listens here
 
 
 def hosts_for(address: str, port: int, names: Iterable[str] = ()) -> frozenset[str]:
@@ -84,18 +90,31 @@ def _wrong_token(given: dict[str, list[str]], rules: Rules) -> Refusal | None:
         token.strip().encode("latin-1"), rules.token.encode("utf-8")
     ):
         return None
+    asked = given.get(NONCE, [])
+    proves = not sent and len(asked) == 1 and _NONCE.fullmatch(asked[0]) is not None
+    proof = f', proof="{proof_for(rules.token, asked[0])}"' if proves else ""
     return Refusal(
         401,
-        "a bearer token is needed; `hindbrain mcp token` prints it",
-        (("WWW-Authenticate", 'Bearer realm="hindbrain"'),),
+        f"a bearer token is needed; {rules.token_from}",
+        (("WWW-Authenticate", f'Bearer realm="hindbrain"{proof}'),),
+        proves,
     )
+
+
+def proof_for(token: str, nonce: str) -> str:
+    """Shows that whoever listens knows the token, without telling it.
+
+    While we do not run, any program of this machine can take our port: a client that asks for this first
+    gives neither the token nor anybody's words to it.
+    """
+    return hmac.new(token.encode("utf-8"), f"hindbrain {nonce}".encode("ascii"), "sha256").hexdigest()
 
 
 def _wrong_place(method: str, path: str, rules: Rules) -> Refusal | None:
     if path != rules.path and not (rules.below and path.startswith(rules.path + "/")):
         return Refusal(404, f"there is only {rules.path} here")
-    if method not in METHODS:
-        return Refusal(405, "this method is not served", (("Allow", ", ".join(METHODS)),))
+    if method not in rules.methods:
+        return Refusal(405, "this method is not served", (("Allow", ", ".join(rules.methods)),))
     return None
 
 

@@ -1,0 +1,1 @@
+"""What every listener on loopback shares: where it listens, who may ask, the token, JSON in and out."""
