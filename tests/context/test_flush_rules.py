@@ -347,3 +347,29 @@ def test_hostile_repetition_is_read_to_its_end_and_says_nothing(unit: str) -> No
 )
 def test_the_first_person_becomes_the_third(said: str, told: str) -> None:
     assert about_user(said) == told
+
+
+@pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        ("My vet is Dr. Okafor in Pankow, remember it.", "User's vet is Dr. Okafor in Pankow"),
+        ("The boat lies in Oban. Please remember that.", "The boat lies in Oban"),
+        ("The gate code changes each May; please note that.", "The gate code changes each May"),
+    ],
+)
+def test_the_wish_to_be_remembered_may_come_after_what_it_means(said: str, memory: str) -> None:
+    assert sure(said) == [memory]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fix the bug and remember it.",
+        "What is the capital of France? Remember that.",
+        "I can't remember it.",
+        "It is broken, remember that.",
+        "Do you remember that?",
+    ],
+)
+def test_a_wish_that_means_nothing_in_particular_finds_nothing(said: str) -> None:
+    assert not found(said)

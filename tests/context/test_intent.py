@@ -256,3 +256,12 @@ def test_a_tool_brings_its_domain_and_a_plain_one_nothing() -> None:
 )
 def test_forms_of_a_word_share_a_stem(words: tuple[str, ...]) -> None:
     assert len({stem(word) for word in words}) == 1
+
+
+@pytest.mark.parametrize(
+    "said", ["hello", "Thanks!", "Good morning", "Thank you so much, that was great", "Perfect, thanks. Bye!"]
+)
+def test_greetings_and_thanks_ask_for_nothing_whatever_was_talked_about(said: str) -> None:
+    before = (Message("user", "Where does the boat Selkie lie?"), Message("assistant", "In Oban."))
+    assert understand_intent(said, before).query == ""
+    assert understand_intent(f"{said} And the second one?", before).borrowed

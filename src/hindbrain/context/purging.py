@@ -11,14 +11,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from hindbrain.context.capture import cursors, spool, troubles
+from hindbrain.context.capture import cursors, heard, spool, troubles
 from hindbrain.context.capture.places import ASIDE, LOCK
 from hindbrain.context.flush import tally
 from hindbrain.context.topic import ledger
 from hindbrain.memory.storage.queue import replace_durably
 from hindbrain.vault.lock import FileLock
 
-_FOLDERS = (cursors.FOLDER, spool.FOLDER, ASIDE, ledger.FOLDER, tally.FOLDER)
+_FOLDERS = (cursors.FOLDER, spool.FOLDER, heard.FOLDER, ASIDE, ledger.FOLDER, tally.FOLDER)
 _WAIT_S = 10.0
 
 

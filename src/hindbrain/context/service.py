@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.capture.catching_up import Capture, CaughtUp
     from hindbrain.context.flush.flusher import Flushed, Flusher
+    from hindbrain.context.flush.plan import FlushPlan
+    from hindbrain.context.flush.taking import TakenFlush
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
     from hindbrain.context.packs.learned import Matches
@@ -49,6 +51,7 @@ class ContextSettings(NamedTuple):
     preset: str = "turn"  # of a prompt in an agent host
     daily: bool = False
     presets: Path = Path()  # the folder of the owner's own
+    flush_tags: tuple[str, ...] = ("agent/memory", "auto-generated")  # of notes that a flush begins
     mode: Mode = "hybrid"  # by words alone in a process that answers once
 
 
@@ -112,6 +115,10 @@ class Context:
 
     def preset(self, name: str) -> Preset:
         return load_preset(name, self.settings.presets)
+
+    def card(self) -> str:
+        """Who the user is and what always holds, in at most 500 tokens; the same while the notes are."""
+        return self.rendered(self.pack("", preset="card"))
 
     # Events of a conversation
 
@@ -180,6 +187,40 @@ class Context:
     def catch_up(self, *, deadline_s: float) -> CaughtUp:
         """Keep what conversations have left to be kept, for at most about this long."""
         return self._capture.catch_up(deadline_s=deadline_s)
+
+    # For hosts that keep no transcript
+
+    def said(self, session: SessionKey, messages: Sequence[Message], cwd: str = "") -> float:
+        """Keep what was said until it is captured; durable when this returns what `kept_until` does.
+
+        Messages that are known by their id are dropped. From any thread. Raises WriteFailed.
+        """
+        from hindbrain.context.capture.said import keep_said
+
+        reach = self._reach
+        return keep_said(reach.state, session, messages, cwd=cwd, now=reach.clock.now())
+
+    def kept_until(self, session: SessionKey) -> float:
+        """When the last message that is durable was said, in seconds since the epoch; 0 when none is.
+
+        From any thread.
+        """
+        from hindbrain.context.capture.said import kept_until
+
+        return kept_until(self._reach.state, session, now=self._reach.clock.now())
+
+    def flush_plan(self, workspace: str = "", preserve_local: bool = True) -> FlushPlan:
+        """What the host shall do before it compacts; `workspace`: the folder in which its model may write."""
+        from hindbrain.context.flush.plan import make_plan
+
+        return make_plan(self._reach.root, self._layout, workspace, preserve_local=preserve_local)
+
+    def take_flush(self, session: SessionKey, path: str, text: str) -> TakenFlush:
+        """Take what the model wrote into its flush file into the vault's note of that day, each line once."""
+        from hindbrain.context.flush.taking import take_flush
+
+        del session  # whichever wrote it: several may share the file of a day
+        return take_flush(self._reach.memory(), path, text, tags=self.settings.flush_tags)
 
     def flush(
         self, session: SessionKey, messages: Sequence[Message], *, tokens: int, window: int

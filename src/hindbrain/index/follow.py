@@ -58,6 +58,7 @@ class FollowEvent:
     report: SyncReport | None = None
     code: str = ""  # of an error
     message: str = ""
+    took_s: float = 0.0  # of what the report tells
 
 
 class HiddenEditFinder(Protocol):
@@ -336,7 +337,9 @@ class Follower:
     def _tell(
         self, kind: EventKind, report: SyncReport | None = None, code: str = "", message: str = ""
     ) -> None:
-        self._on_event(FollowEvent(kind, self._clock.now(), report, code, message))
+        now, since = self._clock.now(), self._health.busy_since
+        took_s = now - since if report is not None and since else 0.0
+        self._on_event(FollowEvent(kind, now, report, code, message, took_s))
 
 
 def _code(error: Exception) -> str:

@@ -250,7 +250,7 @@ def _opened(lock: FileLock, timeout_s: float, path: Path) -> Iterator[IndexWrite
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise IndexFault(f"the index folder {str(folder)!r} can't be made: {error.strerror}") from error
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,8 +20,9 @@ from hindbrain.base.errors import Busy, HindbrainError, WriteFailed
 from hindbrain.context.capture import spool
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
-from hindbrain.context.capture.events import by_session, last_told, messages_of
+from hindbrain.context.capture.events import by_session, ids_of, in_parts, last_time, last_told, messages_of
 from hindbrain.context.capture.failures import FailureTracker
+from hindbrain.context.capture.heard import add_heard
 from hindbrain.context.capture.keeping import Keeper, Keeps, Outcome, set_aside, without_secrets
 from hindbrain.context.capture.places import LOCK
 from hindbrain.context.capture.transcripts.blocks import HASH_ID
@@ -135,7 +136,7 @@ class Capture:
         path = last_told(events, "transcript") or cursor.transcript
         cursor = cursor._replace(cwd=last_told(events, "cwd") or cursor.cwd)
         if not os.path.exists(path):  # noqa: PTH110  Path.exists fails for some names
-            return self._told(cursor._replace(transcript=path), events)
+            return self._told(cursor._replace(transcript=path), events, until)
         cursor = cursor._replace(transcript=path)
         if not still_there(cursor):
             cursor = cursor._replace(offset=0, head="", tail="", anew=True)
@@ -171,18 +172,34 @@ class Capture:
         outcome, moved = self._store(cursor, moved, new, read)
         return outcome, moved, read.more
 
-    def _told(self, cursor: Cursor, events: Sequence[Event]) -> Outcome:
+    def _told(self, cursor: Cursor, events: Sequence[Event], until: float) -> Outcome:
         """Without a transcript, or while it is not there yet: the events themselves say what was said."""
-        messages = [message for event in events for message in messages_of(event)]
-        new = [message for message in messages if short_id(message.id) not in cursor.ids]
-        if not new and not cursor.transcript:
-            return Outcome()
-        return self._store(cursor, cursor._replace(tries=0), new, Read((), 0))[0]
+        total, worked = Outcome(), False
+        for part in in_parts(events, _PIECE_BYTES):
+            messages = {message.id: message for event in part for message in messages_of(event)}
+            unknown = [message for message in messages.values() if short_id(message.id) not in cursor.ids]
+            new = [message for message in unknown if not self._is_copied(message, cursor.session)]
+            heard = {message.id for message in new}
+            passed = [given for event in part for given in ids_of(event) if given not in heard]
+            silent = [given for given in passed if short_id(given) not in cursor.ids]
+            if not new and not silent and not cursor.transcript:
+                continue  # captured before, when the time was up
+            if worked and self._ticks() >= until:
+                return total._replace(done=False)
+            moved = cursor._replace(tries=0, until=last_time(part) or cursor.until)
+            outcome, cursor = self._store(cursor, moved, new, Read((), 0), silent)
+            total, worked = total.plus(outcome), True
+            if any(event.messages for event in part):
+                add_heard(self._state, cursor.session, new, cwd=cursor.cwd, now=self._clock.now())
+        return total
 
     def _store(
-        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], read: Read
+        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], read: Read, silent: Iterable[str] = ()
     ) -> tuple[Outcome, Cursor]:
-        """Store what a piece says, then say that it is captured; `cursor` is where it stood before."""
+        """Store what a piece says, then say that it is captured; `cursor` is where it stood before.
+
+        `silent`: ids of messages in which nobody said anything.
+        """
         tracker = FailureTracker(cursor.failures)
         fixes = tracker.feed(new)
         outcome = Outcome(len(new), problems=read.problems)
@@ -198,7 +215,8 @@ class Capture:
             if cursor.tries + 1 < _MOST_TRIES:
                 self._cursors.save(cursor._replace(tries=cursor.tries + 1, at=self._clock.now()))
                 raise
-            name = f"{short_id(cursor.session.id)}-{cursor.offset}"
+            piece = str(cursor.offset) if cursor.transcript else short_id(new[0].id)
+            name = f"{short_id(cursor.session.id)}-{piece}"
             kept = set_aside(self._state, name, cursor.session, new, code)
             outcome = outcome.plus(
                 Outcome(problems=(f"{len(new)} messages were set aside in {kept!r}: {error}",))
@@ -211,7 +229,7 @@ class Capture:
             said=without_secrets(said[:_MOST_SAID]),
             at=self._clock.now(),
         )
-        ids = [message.id for message in new if message.id]
+        ids = [*(message.id for message in new if message.id), *silent]
         self._cursors.save(moved, ids)
         return outcome, moved._replace(ids=moved.ids | {short_id(given) for given in ids})
 

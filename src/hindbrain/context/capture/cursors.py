@@ -19,8 +19,8 @@ from hindbrain.memory.storage.queue import replace_durably, sync_folder
 
 FOLDER = "captured"
 KEPT_DAYS = 90
-_MOST_IDS = 5_000  # of messages that are remembered as captured, per session
-_MOST_BYTES = 500_000  # of a session's file before it is made anew
+_MOST_IDS = 50_000  # of messages that are remembered as captured, per session; the latest ones
+_MOST_BYTES = 2_000_000  # of a session's file before it is made anew
 _HEAD_BYTES = 512
 _TAIL_BYTES = 128
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -41,6 +41,7 @@ class Cursor(NamedTuple):
     tries: int = 0  # that the piece after the offset has failed
     anew: bool = False  # the file was replaced, and is being read a second time
     ids: frozenset[str] = frozenset()  # short ids of captured messages
+    until: float = 0.0  # when the last message that a host handed over was said, by its clock
 
 
 class Cursors:
@@ -51,17 +52,17 @@ class Cursors:
         self._known: dict[str, tuple[tuple[int, int], Cursor]] = {}  # by file name, with the file's stamp
 
     def load(self, session: SessionKey) -> Cursor:
-        name = _file_name(session)
+        name = file_name(session)
         return self._read(name) or Cursor(session)
 
     def save(self, cursor: Cursor, new_ids: Iterable[str] = ()) -> None:
         """Durable when this returns. Raises OSError."""
         added = [short_id(given) for given in new_ids]
-        path = self._folder / _file_name(cursor.session)
+        path = self._folder / file_name(cursor.session)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._known.pop(path.name, None)
         if path.exists() and path.stat().st_size > _MOST_BYTES:
-            kept = [*cursor.ids, *added][-_MOST_IDS:]
+            kept = list(dict.fromkeys([*_ids_in(path), *added]))[-_MOST_IDS:]
             replace_durably(path, _line(cursor, kept))
         else:
             _append(path, b"\n" + _line(cursor, added))
@@ -141,7 +142,7 @@ def short_id(given: str) -> str:
     return hashlib.blake2b(given.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _file_name(session: SessionKey) -> str:
+def file_name(session: SessionKey) -> str:
     """Hosts choose ids: nothing of them may become part of a path."""
     named = f"{session.host}\0{session.id}".encode("utf-8", "replace")
     return hashlib.blake2b(named, digest_size=10).hexdigest() + ".jsonl"
@@ -171,9 +172,19 @@ def _parsed(line: bytes) -> Cursor | None:
             int(found["tries"]),
             bool(found["anew"]),
             frozenset(str(given) for given in found["ids"]),
+            float(found.get("until") or 0.0),
         )
     except (ValueError, TypeError, LookupError, RecursionError):
         return None  # torn by a crash: the line before it holds
+
+
+def _ids_in(path: Path) -> list[str]:
+    """In the order in which they were captured."""
+    found: list[str] = []
+    for line in path.read_bytes().split(b"\n"):
+        if _parsed(line) is not None:
+            found += json.loads(line)["ids"]
+    return found
 
 
 def _hash(data: bytes) -> str:

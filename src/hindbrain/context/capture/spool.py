@@ -21,6 +21,7 @@ _TEMP = ".tmp"
 _BAD = ".bad"
 _LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
+_NO_TEXTS = ("id", "at", "messages")
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -28,7 +29,7 @@ class Event(NamedTuple):
     """Something that happened in a host. What a host does not tell is ""."""
 
     id: str  # of the spool's own making; sorts by time
-    event: str  # stop, pre-compact, session-end, session-start, tool-failed, tool-ok, message
+    event: str  # stop, pre-compact, session-end, session-start, tool-failed, tool-ok, message, said
     host: str
     session: str
     transcript: str = ""  # path of the host's record of the conversation
@@ -39,6 +40,7 @@ class Event(NamedTuple):
     tool: str = ""  # of tool-failed and tool-ok
     command: str = ""
     output: str = ""
+    messages: tuple[Mapping[str, object], ...] = ()  # of said: what a host hands over, with ids of its own
 
 
 class Spooled(NamedTuple):
@@ -48,10 +50,11 @@ class Spooled(NamedTuple):
     unreadable: int = 0  # files that hold no event; they are kept beside as *.bad
 
 
-def append_event(state: Path, event: Mapping[str, object]) -> None:
+def append_event(state: Path, event: Mapping[str, object], *, mark: str = "") -> None:
     """Keep one event; durable when this returns. Fields as in `Event`, others are dropped.
 
-    Raises OSError when the disk takes nothing more; then nothing of it is left.
+    `mark`: letters and digits by which `read_events` finds it among others without opening them. Raises
+    OSError when the disk takes nothing more; then nothing of it is left.
     """
     folder = state / FOLDER
     fields = {name: event[name] for name in Event._fields if event.get(name)}
@@ -59,17 +62,18 @@ def append_event(state: Path, event: Mapping[str, object]) -> None:
     fields.setdefault("at", time.time())
     data = json.dumps(_cut(fields), ensure_ascii=True, default=str).encode("ascii")
     # Names sort by time; the random part keeps those of one instant apart.
-    name = f"{time.time_ns():020d}-{os.urandom(4).hex()}"
+    name = f"{time.time_ns():020d}-{os.urandom(4).hex()}{f'-{mark}' if mark else ''}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write_durably(folder / f"{name}{_TEMP}", folder / f"{name}{_SUFFIX}", data)
 
 
-def read_events(state: Path) -> Spooled:
-    """What waits. It goes on waiting until it is dropped."""
+def read_events(state: Path, *, mark: str = "") -> Spooled:
+    """What waits, or what waits of one mark. It goes on waiting until it is dropped."""
     folder = state / FOLDER
     events: list[Event] = []
     unreadable = 0
-    for name in _names(folder):
+    names = _names(folder)
+    for name in names if not mark else [name for name in names if name.endswith(f"-{mark}{_SUFFIX}")]:
         if name.endswith(_TEMP):
             _drop_stale(folder / name)
         elif name.endswith(_SUFFIX):
@@ -136,12 +140,13 @@ def _parsed(name: str, data: bytes) -> Event:
     found = json.loads(data)
     if not isinstance(found, dict):
         raise TypeError("an event is an object")
-    texts = {field: str(found.get(field) or "") for field in Event._fields if field not in ("id", "at")}
+    texts = {field: str(found.get(field) or "") for field in Event._fields if field not in _NO_TEXTS}
     texts["answer"] = texts["answer"] or str(found.get("last_assistant_message") or "")
     texts["session"] = texts["session"] or texts["transcript"]
     if not texts["event"] or not texts["session"]:
         raise ValueError("an event needs a kind, and a session to belong to")
-    return Event(id=name.removesuffix(_SUFFIX), at=float(found.get("at") or 0.0), **texts)
+    messages = tuple(one for one in found.get("messages") or () if isinstance(one, dict))
+    return Event(id=name.removesuffix(_SUFFIX), at=float(found.get("at") or 0.0), messages=messages, **texts)
 
 
 def _names(folder: Path) -> list[str]:

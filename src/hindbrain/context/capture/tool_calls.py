@@ -21,6 +21,7 @@ _EDITORS = frozenset((
     "search_replace", "create_file", "strreplace", "str_replace_editor", "str_replace_based_edit_tool",
     "write_to_file", "replace_in_file", "delete_file", "patch", "update",
 ))  # fmt: skip
+_SLOT_TOOLS = frozenset(("memory_search", "memory_get", "memory_save"))  # as OpenClaw knows its memory
 _COMMAND_KEYS = ("command", "cmd", "script", "input")
 _FILE_KEYS = ("file_path", "path", "notebook_path", "target_file", "filename", "filePath", "absolute_path")
 _SHELL_PROGRAMS = frozenset(
@@ -39,7 +40,8 @@ def changes_file(tool: str) -> bool:
 
 def is_our_tool(tool: str) -> bool:
     """One of this memory's own tools, under whatever name a host gives it (mcp__hindbrain__recall)."""
-    return "hindbrain" in tool.casefold()
+    name = tool.casefold()
+    return "hindbrain" in name or name in _SLOT_TOOLS
 
 
 def call_text(tool: str, arguments: object) -> str:

@@ -1,6 +1,7 @@
 """How a sentence begins before it comes to the point: "ok, by the way, please remember that ...".
 
-Pure. Owns lead-ins, the wish to be remembered, and the question that a statement ends in.
+Pure. Owns lead-ins, the wish to be remembered (before the point or after it), and the question that a
+statement ends in.
 """
 
 from __future__ import annotations
@@ -43,6 +44,13 @@ _THING = re.compile(
     r"|one|file|thing|part|guy|error|issue|place)\b)",
     re.IGNORECASE,
 )
+_WISH = (
+    r"(?:so |and |but )?(?:please |can you |could you |just )*"
+    r"(?:remember|don't forget|keep in mind|make a note of|note)"
+    r" (?:it|this|that)(?:,? (?:please|for me|for later|for next time|ok|okay))*[.!?]*"
+)
+_REMEMBER_IT = re.compile(rf"[,;:.–-]+ {_WISH}$", re.IGNORECASE)  # "my vet is Dr. Okafor, remember it"
+_ONLY_A_WISH = re.compile(_WISH, re.IGNORECASE)
 _TRAILING_QUESTION = re.compile(
     r"^(?P<said>.{12,}?)(?:,|;| -| –)? (?:and |so |but |or )?(?:(?:what"
     r"|how|which|where|when|why|who)(?: \w+)? )?(?:can|could|would|do"
@@ -70,6 +78,9 @@ def opened(sentence: Sentence) -> Opened | None:
     if said is None:
         return None
     asked_to = for_record = False
+    if wish_after := _REMEMBER_IT.search(said.masked):
+        asked_to = True
+        said = Sentence(said.text[: wish_after.start()], said.masked[: wish_after.start()])
     while True:
         if lead := _LEAD_IN.match(said.masked):
             for_record = for_record or _FOR_THE_RECORD.match(lead[0]) is not None
@@ -79,6 +90,11 @@ def opened(sentence: Sentence) -> Opened | None:
             said = _from(said, wish.start("rest"))
         else:
             return Opened(said, asked_to, for_record)
+
+
+def is_wish(sentence: Sentence) -> bool:
+    """ "Please remember that." and no more: it means what was said before."""
+    return _ONLY_A_WISH.fullmatch(sentence.masked.strip()) is not None
 
 
 def _is_clear_wish(wish: re.Match[str]) -> bool:

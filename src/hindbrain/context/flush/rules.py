@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import zip_longest
 from typing import NamedTuple
 
 from hindbrain.context.flush import doubts
@@ -16,7 +17,7 @@ from hindbrain.context.flush.about_user import about_user
 from hindbrain.context.flush.confirmed import agreed_proposal
 from hindbrain.context.flush.cues.cue import Cue
 from hindbrain.context.flush.cues.table import compiled
-from hindbrain.context.flush.opening import opened
+from hindbrain.context.flush.opening import is_wish, opened
 from hindbrain.context.flush.sentences import Sentence, spoken
 from hindbrain.context.flush.when import with_dates
 from hindbrain.context.flush.wording import finished, worded
@@ -81,8 +82,9 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
             agreed.evidence,
             "agreed to a proposal",
         )
-    for sentence in sentences:
-        candidate = judge_sentence(sentence, project=project)
+    for sentence, after in zip_longest(sentences, sentences[1:]):
+        asked_to = after is not None and is_wish(after)
+        candidate = judge_sentence(sentence, project=project, asked_to=asked_to)
         if candidate is None:
             continue
         if is_brief and not _OF_SELF.match(candidate.text):
@@ -90,11 +92,15 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
         yield candidate._replace(text=with_dates(candidate.text, said_on))
 
 
-def judge_sentence(sentence: Sentence, *, project: str = "") -> Candidate | None:
-    """What one sentence says that lasts; None when it says nothing, or nothing that is certain enough."""
+def judge_sentence(sentence: Sentence, *, project: str = "", asked_to: bool = False) -> Candidate | None:
+    """What one sentence says that lasts; None when it says nothing, or nothing that is certain enough.
+
+    `asked_to`: the next sentence asks for it to be remembered.
+    """
     found = opened(sentence)
     if found is None:
         return None
+    found = found._replace(asked_to=found.asked_to or asked_to)
     said = found.sentence
     if len(said.text) > _LONGEST or doubts.is_open(said.masked):
         return None

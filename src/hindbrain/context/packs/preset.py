@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hindbrain.base.errors import ConfigError
 from hindbrain.context.packs.rendering import FORMS, Form
 
-BUILT_IN = ("turn", "compact", "agent", "full", "start")
+BUILT_IN = ("turn", "compact", "agent", "full", "start", "card")
 # What each slot holds; those that do not depend on the query are stable, and stand first in a prompt.
 SLOTS: Mapping[str, str] = {
     "core": "who the user is, and what matters in every session",

@@ -58,6 +58,20 @@ _LEADS_NOWHERE = frozenset(
     okay sure thanks thank hi hello hey fine good great nice right well done way back now
     """.split()  # noqa: SIM905  readable
 )
+# Greetings, thanks and praise ask for nothing, whatever was talked about; "ok" and "yes" may be an order.
+_PLEASANT = frozenset(
+    """
+    hi hello hey howdy greetings morning afternoon evening night bye goodbye cheers thanks thank thx ty
+    sorry great nice cool perfect awesome excellent wonderful brilliant lovely amazing fantastic lol haha wow
+    """.split()  # noqa: SIM905  readable
+)
+_AROUND_PLEASANT = frozenset(
+    """
+    a all and again are bit day dear everybody everyone folks for friend good guys have help i i'll job just
+    later lot lots man many me mate much my oh ok okay really see so soon still that that's the there this to
+    too tomorrow very was well weekend work yes you your you're
+    """.split()  # noqa: SIM905  readable
+)
 _NAMES_SOMETHING = re.compile(r"\d[\d.:-]*\d|\b[B-HJ-Z]\b")  # a number, a date; the language R
 _TOOL_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -89,12 +103,13 @@ def understand_intent(
     words = telling_words(text)
     focus = _focus(text, words.said, entities)
     moved = momentum(recent)
-    lent = _lent(moved, words) if text and focus < FOLLOW_UP else ()  # no words: nothing was asked
+    asks = bool(text) and not is_pleasantry(text)  # no words: nothing was asked
+    lent = _lent(moved, words) if asks and focus < FOLLOW_UP else ()
     domain = _domain(tool)
     named = find_apps(said, apps)
     spoken = text.casefold()
     extra = (*lent, *(word for word in (*domain.split(), *named) if word.casefold() not in spoken))
-    asked = text[:_QUERY_CHARS] if extra or _says_something(text, words) else ""
+    asked = text[:_QUERY_CHARS] if extra or (asks and _says_something(text, words)) else ""
     return Intent(
         query=" ".join(filter(None, (asked, *extra))),
         keywords=tuple(words.shown[root] for root, weight in words.weights.items() if weight == 1.0),
@@ -123,6 +138,13 @@ def momentum(recent: Sequence[Message]) -> tuple[str, ...]:
     floor = 0.1 * max(scores.values(), default=0.0)
     best = sorted((root for root, score in scores.items() if score > floor), key=lambda root: -scores[root])
     return tuple(shown[root] for root in best)
+
+
+def is_pleasantry(text: str) -> bool:
+    """Is it nothing but a greeting, thanks or praise? Such a turn needs no memory."""
+    words = re.findall(r"[\w']+", text.casefold().replace("’", "'"))
+    kind = _PLEASANT.intersection(words)
+    return bool(kind) and all(word in kind or word in _AROUND_PLEASANT for word in words)
 
 
 def _says_something(text: str, words: Telling) -> bool:

@@ -1,4 +1,5 @@
 """Runs from conversations that hooks have told of: read where their hosts keep them, without being asked.
+What a host without a transcript has handed over is read where it was kept for this.
 
 A run enters when the prompt after it has come, or when the conversation has rested, since only then is it
 known how it ended. What memory its prompt was given is told by the session's ledger. How far a transcript was
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors
+from hindbrain.context.capture.heard import heard_file
 from hindbrain.context.topic.ledger import FOLDER
 from hindbrain.context.topic.ledger_file import LedgerFile, ledger_name
 from hindbrain.learn.importing.logs import Log
@@ -58,15 +60,16 @@ def take_captured(
     for cursor in Cursors(state).known(now=now):
         if cursor.session.host not in HOSTS or not is_for(root, cursor.cwd):
             continue
+        path = Path(cursor.transcript) if cursor.transcript else heard_file(state, cursor.session)
         try:
-            stat = Path(cursor.transcript).stat()
+            stat = path.stat()
         except (OSError, ValueError):  # gone, or no name of a file
             continue
         rested = now - stat.st_mtime > _RESTED_S
-        after[cursor.transcript] = stamp = [float(stat.st_size), stat.st_mtime, float(rested)]
-        if seen.get(cursor.transcript) == stamp:
+        after[str(path)] = stamp = [float(stat.st_size), stat.st_mtime, float(rested)]
+        if seen.get(str(path)) == stamp:
             continue
-        log = Log(Path(cursor.transcript))
+        log = Log(path)
         found = _with_injected(_over(log, cursor, rested=rested), _injections(state, cursor), named)
         first = next(found, None)
         if first is not None:

@@ -77,6 +77,8 @@ def _find(note: Note, section: str) -> tuple[int, int, int] | None:
 
 def _place_for(note: Note, section: str) -> int:
     """Where a section goes that is not there yet: in the usual order, else at the end."""
+    if section not in _ORDER:
+        return _trimmed(note, 0, len(note.lines))
     at = _ORDER.index(section)
     for before in reversed(_ORDER[:at]):
         if found := _find(note, before):
