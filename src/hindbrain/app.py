@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from hindbrain.agent.agent import Agent
+    from hindbrain.agent.announcing import Announcing
     from hindbrain.agent.outfit import Supplies
     from hindbrain.agent.policy_file import AgentPolicy
     from hindbrain.agent.tools.box import Mailbox
@@ -74,7 +76,9 @@ def build_app(config: Config, root: Path, *, clock: Clock | None = None, warm: b
             f"the state folder {str(state)!r} lies inside the vault; a sync tool would damage the index "
             "there: set state.folder to another place"
         )
-    return App(config, root, _state_of(state, root), clock or SystemClock(), warm)
+    own = _state_of(state, root)
+    _keep_private(state, own, usual=config.sources["state.folder"] == "default")
+    return App(config, root, own, clock or SystemClock(), warm)
 
 
 def _state_of(state: Path, root: Path) -> Path:
@@ -86,6 +90,22 @@ def _state_of(state: Path, root: Path) -> Path:
     if not own.exists() and (before := state / path_id(root)).exists():
         before.replace(own)
     return own
+
+
+def _keep_private(state: Path, own: Path, *, usual: bool) -> None:
+    """What lies there repeats the notes. The folder of a vault is not made here: that it is there tells that
+    its owner has opened the vault. A state folder that its owner has named keeps its mode."""
+    with suppress(OSError):  # whoever writes there tells what is wrong
+        if not state.exists():
+            state.mkdir(mode=0o700, parents=True)
+        for folder in (state, own) if usual else (own,):
+            if os.name != "nt" and folder.exists() and _is_open(folder.stat()):
+                folder.chmod(0o700)
+
+
+def _is_open(found: os.stat_result) -> bool:
+    """May others look into it, and is it ours to close?"""
+    return bool(found.st_mode & 0o077) and found.st_uid == os.geteuid()
 
 
 class App:
@@ -357,6 +377,7 @@ class App:
         settings = ContextSettings(
             preset=c.text("context.preset"),
             daily=c.flag("flush.daily"),
+            flush_tags=c.list("flush.tags"),
             presets=c.file.parent / "presets",
             mode="hybrid" if self.warm else "keyword",
         )
@@ -438,6 +459,23 @@ class App:
         from hindbrain.agent.policy_file import FILE_NAME, read_policy
 
         return read_policy(self.config.file.parent / FILE_NAME)
+
+    def announcing(self) -> Announcing | None:
+        """Tells the owner what happens; None, and nothing is loaded, when no [events] are asked for.
+
+        Looked up at each call: a daemon outlives many a change of the file. Raises ConfigError.
+        """
+        file = self.config.file.parent / "agent.toml"
+        try:
+            if b"events" not in file.read_bytes():
+                return None
+        except OSError:
+            return None
+        from hindbrain.agent.announcing import Announcing
+        from hindbrain.agent.policy_file import read_policy
+
+        policy = read_policy(file)
+        return Announcing(self.state, self.root, policy, self.clock) if policy.events else None
 
     @cached_property
     def _mailbox(self) -> Mailbox:

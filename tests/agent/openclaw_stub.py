@@ -94,11 +94,11 @@ class Stub:
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         params = request["params"]
         if request["method"] == "chat.history":
-            if set(params) - _HISTORY or not 1 <= params["limit"] <= 1000:
+            most = params.get("maxChars", 8_000)
+            if set(params) - _HISTORY or not 1 <= params["limit"] <= 1000 or not 1 <= most <= 500_000:
                 return {"error": _invalid("history")}
-            return {
-                "payload": {"sessionKey": params["sessionKey"], "messages": self.history[-params["limit"] :]}
-            }
+            messages = [_cut(message, most) for message in self.history[-params["limit"] :]]
+            return {"payload": {"sessionKey": params["sessionKey"], "messages": messages}}
         if request["method"] != "send" or set(params) - _SEND or not params.get("idempotencyKey"):
             return {"error": _invalid(request["method"])}
         if self.send_error is not None:
@@ -206,6 +206,14 @@ def _refusal(code: str) -> dict[str, Any]:
 
 def _invalid(what: str) -> dict[str, Any]:
     return {"code": "INVALID_REQUEST", "message": f"invalid {what}"}
+
+
+def _cut(message: Any, most: int) -> Any:
+    """As the real one cuts a text that is longer than was asked for."""
+    text = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(text, str) or len(text) <= most:
+        return message
+    return {**message, "content": f"{text[:most]}\n...(truncated)..."}
 
 
 def _answer(socket: ServerConnection, number: str, **fields: Any) -> None:

@@ -63,7 +63,11 @@ def test_a_session_is_read_through_the_program(tmp_path: Path) -> None:
     assert [(one.id, one.text) for one in channel.check(20)] == [("m", "hi")]
     words = given(tmp_path)[0]
     assert words[:3] == ["gateway", "call", "chat.history"]
-    assert json.loads(words[3].removeprefix("--params=")) == {"sessionKey": "main", "limit": 20}
+    assert json.loads(words[3].removeprefix("--params=")) == {
+        "sessionKey": "main",
+        "limit": 20,
+        "maxChars": 100_000,
+    }
 
 
 @pytest.mark.parametrize(

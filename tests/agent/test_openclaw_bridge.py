@@ -223,6 +223,12 @@ def test_only_what_people_wrote_since_then_is_read(tmp_path: Path, stub: Stub) -
     assert channel.check(200) == found  # ids stay the same, also of one that has none
 
 
+def test_a_long_message_is_read_to_its_end(tmp_path: Path, stub: Stub) -> None:
+    letter = "Dear agent, " + "and so on, " * 5_000 + "yours, Ada"
+    stub.history = [said_by("42", letter, number=1, at=1_001.0)]
+    assert [message.text for message in bridge(tmp_path, stub.url).check(200)] == [letter]
+
+
 @pytest.mark.parametrize(
     "address",
     [

@@ -27,6 +27,9 @@ path = "~/agent-work"
 kind = "openclaw"
 address = "ws://127.0.0.1:18789"
 quiet = "22:00-07:00"
+[events]
+"sync-complete" = ["http://127.0.0.1:7600/memory", "phone"]
+consolidated = ["phone"]
 [prices."gpt-4o-mini"]
 sent = 0.15
 made = 0.60
@@ -51,6 +54,9 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     assert policy.workspace == Path("~/agent-work").expanduser()
     assert policy.channels["phone"]["quiet"] == "22:00-07:00"
     assert policy.prices == {"gpt-4o-mini": Price(0.15, 0.60)}
+    assert policy.events == {
+        "sync-complete": ("http://127.0.0.1:7600/memory", "phone"), "consolidated": ("phone",),
+    }  # fmt: skip
 
 
 def test_what_is_not_said_is_as_usual(tmp_path: Path) -> None:
@@ -84,6 +90,11 @@ def test_an_unknown_name_is_told_with_what_may_be_meant(tmp_path: Path, text: st
         "[workspace]\npath = 'relative'\n", "[channels]\nphone = 'x'\n", "[channels.phone]\naddress = 'x'\n",
         "[prices]\nx = 1\n", "[prices.x]\nsent = -1\n", "[shell\n", "\ufeff[[",
         "[shell]\nallow = [['sh', '-c', '**']]\n", "shell = []\n",
+        "[events]\nsynced = ['phone']\n", "[events]\nconsolidated = ['phone']\n",
+        "[events]\nconsolidated = 'http://127.0.0.1:1'\n", "[events]\nconsolidated = [1]\n",
+        "[events]\nconsolidated = ['']\n", "[events]\nconsolidated = ['http://example.com/x']\n",
+        "[events]\nconsolidated = ['https://me:secret@example.com']\n",
+        "[events]\nconsolidated = ['ftp://127.0.0.1/x']\n", "events = ['phone']\n",
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_refused_and_nothing_is_guessed(tmp_path: Path, text: str) -> None:

@@ -17,7 +17,7 @@ from hindbrain.agent.safety.shell_policy import Rule, ShellRules, rule_problem
 from hindbrain.base.errors import ConfigError
 
 FILE_NAME = "agent.toml"
-_TABLES = ("limits", "shell", "workspace", "channels", "prices")
+_TABLES = ("limits", "shell", "workspace", "channels", "events", "prices")
 _LIMITS = ("iterations", "minutes", "tokens", "cost", "window")
 
 
@@ -36,6 +36,7 @@ class AgentPolicy(NamedTuple):
     workspace: Path | None = None  # None: the current folder
     channels: Mapping[str, Mapping[str, Any]] = {}  # by name; what is in one is its kind's business
     prices: Mapping[str, Price] = {}  # by the model's name
+    events: Mapping[str, tuple[str, ...]] = {}  # by the event: channels and addresses that are told
 
 
 def read_policy(file: Path) -> AgentPolicy:
@@ -72,6 +73,7 @@ def parse_policy(tables: Mapping[str, Any]) -> AgentPolicy:
         workspace=_workspace(tables.get("workspace", {})),
         channels=_channels(tables.get("channels", {})),
         prices={name: _price(name, table) for name, table in tables.get("prices", {}).items()},
+        events=_events(tables.get("events", {}), tables.get("channels", {})),
     )
 
 
@@ -136,6 +138,32 @@ def _channels(table: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
                 f'channels.{name} must be a table with a kind: [channels.{name}] kind = "webhook"'
             )
     return table
+
+
+def _events(table: Mapping[str, Any], channels: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    if not table:
+        return {}
+    from hindbrain.agent.events import EVENTS
+
+    _check_names("events", table, EVENTS)
+    return {event: _targets(event, targets, channels) for event, targets in table.items()}
+
+
+def _targets(event: str, targets: object, channels: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of channels, and addresses. Raises ConfigError for what is neither."""
+    from hindbrain.agent.channels.posting import usable_address
+    from hindbrain.agent.events import is_address
+
+    where = f"{event!r} of [events]"
+    if not isinstance(targets, list) or not all(isinstance(one, str) and one for one in targets):
+        raise ConfigError(f'{where} must be a list of channels and addresses, as in ["phone"]')
+    for target in targets:
+        if is_address(target):
+            usable_address(target, where)
+        elif target not in channels:
+            known = ", ".join(channels) or "none"
+            raise ConfigError(f"{where} names the channel {target!r}, which is not there; there are: {known}")
+    return tuple(dict.fromkeys(targets))
 
 
 def _price(name: str, table: object) -> Price:

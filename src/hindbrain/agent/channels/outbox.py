@@ -22,6 +22,7 @@ from hindbrain.vault.lock import FileLock
 
 State: TypeAlias = Literal["waiting", "sent", "undeliverable"]
 
+FOLDER = "outbox"
 _FIRST_WAIT_S = 30.0
 _LONGEST_WAIT_S = 3_600.0
 _GIVEN_UP_S = 7 * 86_400.0  # after that a message is undeliverable; and one that was sent is forgotten
@@ -54,7 +55,7 @@ class Flushed(NamedTuple):
 
 
 class Outbox:
-    """The one queue of everything that goes out, for all channels."""
+    """The one queue of everything that goes out, for all channels. `folder`: another queue, kept apart."""
 
     def __init__(
         self,
@@ -62,12 +63,14 @@ class Outbox:
         channels: Mapping[str, Channel],
         clock: Clock,
         quiet: Mapping[str, QuietHours] | None = None,
+        *,
+        folder: str = FOLDER,
     ) -> None:
         self.channels = channels
         self._clock = clock
         self._quiet = quiet or {}
-        self._files = KeptFiles(state, "agent", "outbox")
-        self._lock = FileLock(state / "agent" / "outbox.lock")
+        self._files = KeptFiles(state, "agent", folder)
+        self._lock = FileLock(state / "agent" / f"{folder}.lock")
 
     def send(self, message: Outgoing, *, urgent: bool = False) -> Delivery:
         """Take it, durably, and try to send it, with what waits for the same channel before it.

@@ -30,22 +30,28 @@ _WRONG_TOKEN = frozenset({401, 403})
 _NOT_THERE = frozenset({404, 405})
 
 
-class Post:
-    """One address of the channel `name`. Safe to share between threads."""
+def usable_address(address: str, who: str) -> str:
+    """`address` as it is asked. ConfigError, which says whose it is, for one that nothing may be sent to."""
+    try:
+        url = checked_url(address)
+    except ConfigError:
+        raise ConfigError(
+            f"the address of {who} is not usable; write it as https://host/path; a token has no place in it"
+        ) from None
+    if urlsplit(url).scheme != "https" and not is_nearby(url):
+        raise ConfigError(f"{who} would send messages to {authority(url)!r} unencrypted; use https")
+    return url
 
-    def __init__(self, name: str, address: str, token: str = "", *, timeout_s: float = 20.0) -> None:
-        try:
-            self.url = checked_url(address)
-        except ConfigError:
-            raise ConfigError(
-                f"the address of the channel {name!r} is not usable; write it as https://host/path, and a "
-                "token apart from it, as `token`"
-            ) from None
-        if urlsplit(self.url).scheme != "https" and not is_nearby(self.url):
-            raise ConfigError(
-                f"the channel {name!r} would send messages to {authority(self.url)!r} unencrypted; use https"
-            )
-        self._where = f"{authority(self.url)!r} (channel {name!r})"
+
+class Post:
+    """One address of the channel `name`, or of `who`. Safe to share between threads."""
+
+    def __init__(
+        self, name: str, address: str, token: str = "", *, timeout_s: float = 20.0, who: str = ""
+    ) -> None:
+        who = who or f"the channel {name!r}"
+        self.url = usable_address(address, who)
+        self._where = f"{authority(self.url)!r} ({who})"
         self._timeout_s = timeout_s
         self._credential = Credential(Secret(token, authority(self.url))) if token else None
         self._client = HttpClient()
@@ -88,13 +94,13 @@ class Post:
     def _failure(self, error: ModelError) -> HindbrainError:
         if error.status in _WRONG_TOKEN:
             return ConfigError(
-                f"{self._where} does not accept the token (HTTP {error.status}); set `token` of the channel "
-                "in agent.toml to the one that is set there"
+                f"{self._where} does not let us in (HTTP {error.status}); set `token` of the channel in "
+                "agent.toml to the one that is set there"
             )
         if error.status in _NOT_THERE:
             return ConfigError(
                 f"{self._where} has nothing for us at that address (HTTP {error.status}: {error.said!r}); "
-                "check `address` in agent.toml"
+                "check the address in agent.toml"
             )
         if not error.status:
             return ConfigError(f"{self._where} can't be used at that address: {error}")

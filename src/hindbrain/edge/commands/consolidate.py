@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hindbrain.edge.learning_text import counted, working
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, GREEN, RED, Output, safe
+from hindbrain.edge.serving.telling import tell_consolidation
 
 if TYPE_CHECKING:
     from hindbrain.learn.consolidation.consolidator import Consolidated
@@ -28,6 +29,8 @@ def run(args: Namespace, out: Output) -> int:
         out.data(consolidated_data(done, dry_run=args.dry_run))
     else:
         _show(done, out, dry_run=args.dry_run)
+    if not args.dry_run:
+        tell_consolidation(app, done, out)
     return 0 if done.proof.holds and not done.problems else 1
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import Output
 from hindbrain.edge.report_text import report_data, summary, troubles
+from hindbrain.edge.serving.telling import tell_sync
 from hindbrain.edge.when import span_text
 
 
@@ -30,11 +31,13 @@ def run(args: Namespace, out: Output) -> int:
         report = sync_with_progress(
             app, out, verify=args.verify, confirm=args.yes, vectors=not args.no_vectors
         )
+    seconds = time.perf_counter() - begun
     wrong = troubles(report)
     if out.json:
         out.data(report_data(report))
     else:
-        out.line(summary(report, span_text(time.perf_counter() - begun)))
+        out.line(summary(report, span_text(seconds)))
     for text in wrong:
         out.warn(text)
+    tell_sync(app, report, seconds, out)
     return 1 if wrong else 0

@@ -26,16 +26,25 @@ def run(args: Namespace, out: Output) -> int:
     import signal
     import threading
 
+    from hindbrain.edge.serving.telling import Teller
+
     app = open_app(args, warm=True)
     stop = threading.Event()
     # A service manager ends us with SIGTERM: finish the batch, take the heartbeat away, and go.
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    teller = Teller(out.warn)
     out.say(f"watching {str(app.root)!r}; Ctrl-C ends it")
+
+    def heard(event: FollowEvent) -> None:
+        _tell(event, out)
+        teller.heard(app, event)
+
     try:
-        app.follow(stop, lambda event: _tell(event, out))
+        app.follow(stop, heard)
     except KeyboardInterrupt:
         stop.set()
     finally:
+        teller.stop()
         app.close()
     return 0
 

@@ -7,10 +7,12 @@ given, so that a session's start does not wait for it. Another process that watc
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import Busy
+from hindbrain.edge.serving.telling import Teller
 from hindbrain.index.standing import Making
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Keeper:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="hindbrain-keeper", daemon=True)
         self._started = False
+        self._teller = Teller(say)
         self._making: Making | None = None
         self._text_done = threading.Event()
 
@@ -72,6 +75,7 @@ class Keeper:
             self._say(f"the index is not kept up to date: {type(error).__name__}: {error}")
         finally:
             self._finished()
+            self._teller.stop()
             if app is not None:
                 app.close()
 
@@ -81,12 +85,14 @@ class Keeper:
             return
         self._making = Making(0, 0)
         while not self._stop.is_set():
+            began = time.monotonic()
             try:
                 report = app.sync(self._progress, vectors=False)
             except Busy:  # another process makes it
                 self._stop.wait(1.0)
                 continue
             self._say(f"{report.indexed} notes indexed")
+            self._teller.synced(app, report, time.monotonic() - began)
             break
         self._finished()
 
@@ -103,10 +109,11 @@ class Keeper:
     def _follow(self, app: App) -> None:
         while not self._stop.is_set():
             try:
-                app.follow(self._stop, self._tell)
+                app.follow(self._stop, lambda event: self._tell(app, event))
             except Busy:
                 self._stop.wait(_ASK_AGAIN_S)
 
-    def _tell(self, event: FollowEvent) -> None:
+    def _tell(self, app: App, event: FollowEvent) -> None:
+        self._teller.heard(app, event)
         if event.kind in ("error", "frozen"):
             self._say(f"{event.message}  ({event.code or event.kind})")

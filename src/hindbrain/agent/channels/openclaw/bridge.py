@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hindbrain.agent.channels.channel import Incoming, Outgoing
 from hindbrain.agent.channels.openclaw.gateway import Gateway
-from hindbrain.agent.channels.openclaw.history import Target, incoming
+from hindbrain.agent.channels.openclaw.history import MOST_CHARS, Target, incoming
 
 
 class OpenClawBridge:
@@ -33,7 +33,7 @@ class OpenClawBridge:
         return str(answer.get("messageId") or message.key)
 
     def check(self, limit: int) -> list[Incoming]:
-        params = {"sessionKey": self.target.session, "limit": limit}
+        params = {"sessionKey": self.target.session, "limit": limit, "maxChars": MOST_CHARS}
         with self._gateway.connected() as connection:
             answer = connection.request("chat.history", params)
         return incoming(self.name, answer.get("messages"), self.target)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.agent.channels.channel import Incoming, Outgoing
-from hindbrain.agent.channels.openclaw.history import Target, incoming
+from hindbrain.agent.channels.openclaw.history import MOST_CHARS, Target, incoming
 from hindbrain.base.errors import ChannelDown, ConfigError, Refused
 
 _MOST_CHARS = 30_000  # of a command line, with room to spare on every system
@@ -49,7 +49,7 @@ class OpenClawProgram:
         return str(answer.get("messageId") or message.key)
 
     def check(self, limit: int) -> list[Incoming]:
-        params = json.dumps({"sessionKey": self.target.session, "limit": limit})
+        params = json.dumps({"sessionKey": self.target.session, "limit": limit, "maxChars": MOST_CHARS})
         answer = self._run("gateway", "call", "chat.history", f"--params={params}")
         return incoming(self.name, answer.get("messages"), self.target)
 

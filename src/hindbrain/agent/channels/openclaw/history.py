@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hindbrain.agent.channels.channel import Incoming
 
 _TEXT_KINDS = ("text", "input_text")
-_MOST_CHARS = 100_000  # of one message
+MOST_CHARS = 100_000  # of one message; the gateway gives 8,000 to who does not ask for more
 
 
 class Target(NamedTuple):
@@ -38,14 +38,14 @@ def incoming(name: str, messages: object, target: Target) -> list[Incoming]:
 
 def _text(content: object) -> str:
     if isinstance(content, str):
-        return content.strip()[:_MOST_CHARS]
+        return content.strip()[:MOST_CHARS]
     blocks = content if isinstance(content, list) else []
     texts = [
         block["text"]
         for block in blocks
         if isinstance(block, dict) and block.get("type") in _TEXT_KINDS and isinstance(block.get("text"), str)
     ]
-    return "\n".join(texts).strip()[:_MOST_CHARS]
+    return "\n".join(texts).strip()[:MOST_CHARS]
 
 
 def _id(about: dict[str, Any], at: float, text: str) -> str:
