@@ -138,6 +138,6 @@ def test_a_transcript_of_garbage_stops_nothing(synced: Vault, tmp_path: Path, ev
     if event == "user-prompt-submit":
         assert "7421" in context_of(answer)
     app = build_app(load_config(), synced.root, warm=False)
-    caught = app.context.catch_up(deadline_s=5.0)
+    caught = app.context.catch_up(deadline_s=float(_PATIENCE_S))
     assert not caught.more
     app.close()

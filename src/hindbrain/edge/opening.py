@@ -27,12 +27,14 @@ def open_app(args: Namespace, *, config: Config | None = None, warm: bool = Fals
     return build_app(config, root, warm=warm)
 
 
-def check_folder(root: Path) -> None:
+def check_folder(root: Path, *, named_by: str = "") -> None:
+    """`named_by`: what says that the vault is there."""
     if root.is_dir():
         return
+    said = f" ({named_by})" if named_by else ""
     if root.exists():
-        raise VaultError(f"{str(root)!r} is not a folder; give the folder that holds the notes")
-    raise NotFound(f"no vault at {str(root)!r}; check the path, and that its disk is mounted")
+        raise VaultError(f"{str(root)!r}{said} is not a folder; give the folder that holds the notes")
+    raise NotFound(f"no vault at {str(root)!r}{said}; check the path, and that its disk is mounted")
 
 
 def sync_with_progress(

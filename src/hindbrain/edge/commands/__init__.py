@@ -38,6 +38,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("up", "start the background process that answers hooks at once; status, stop"),
     ("hook", "make agent hosts call Hindbrain at each prompt and stop; status, install, settle, log"),
     ("mcp", "serve the memory to agents over MCP; install makes a host know it"),
+    ("openclaw", "make the vault OpenClaw's memory; status, install, uninstall, import"),
     ("config", "show or change settings"),
     ("demo", "try it on a small sample vault, without touching yours"),
     ("completion", "print the completion script of a shell"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import Any
 
 from hindbrain.base.config import (
@@ -16,7 +14,7 @@ from hindbrain.base.config import (
     setting_named,
     variable_of,
 )
-from hindbrain.base.errors import ConfigError, UsageError
+from hindbrain.base.errors import UsageError
 from hindbrain.edge.output import BOLD, DIM, Output
 
 
@@ -75,16 +73,11 @@ def _show_one(config: Config, name: str, out: Output) -> int:
 
 
 def _change(name: str, text: str | None, out: Output) -> int:
-    from hindbrain.edge.toml_edit import set_key, unset_key
+    from hindbrain.edge.settings_file import change_settings
 
     setting = setting_named(name)
-    config = load_config()
-    before = _read(config.file)
-    after = (
-        unset_key(before, name) if text is None else set_key(before, name, parse_value(setting, text, name))
-    )
-    if after != before:
-        _write(config.file, after)
+    value = None if text is None else parse_value(setting, text, name)
+    changed = change_settings(load_config().file, {name: value})
     config = load_config()
     if out.json:
         out.data(_data(config, name))
@@ -92,7 +85,7 @@ def _change(name: str, text: str | None, out: Output) -> int:
         out.line(f"{name} = {_shown(config.values[name])}")
     if config.sources[name] == "environment":
         out.warn(f"{variable_of(name)} is set and goes before the file")
-    if name.startswith(("embedding.", "chunk.", "vault.")) and after != before:
+    if name.startswith(("embedding.", "chunk.", "vault.")) and changed:
         out.say("hindbrain sync makes it count for the index")
     return 0
 
@@ -117,33 +110,3 @@ def _shown(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _read(file: Path) -> str:
-    try:
-        with open(file, encoding="utf-8", newline="") as source:  # newline="": line ends stay as they are
-            return source.read()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise ConfigError(f"the settings {str(file)!r} can't be read: {error.strerror}") from error
-
-
-def _write(file: Path, text: str) -> None:
-    """Whole or not at all. A settings file that is a symlink (into a folder of dot files) stays one."""
-    real = Path(os.path.realpath(file))
-    temp = real.with_name(f"{real.name}.{os.getpid()}.tmp")
-    try:
-        real.parent.mkdir(parents=True, exist_ok=True)
-        with open(temp, "w", encoding="utf-8", newline="") as target:
-            target.write(text)
-            target.flush()
-            os.fsync(target.fileno())
-        if real.exists():
-            os.chmod(temp, real.stat().st_mode & 0o7777)  # noqa: PTH101
-        os.replace(temp, real)  # noqa: PTH105
-    except OSError as error:
-        temp.unlink(missing_ok=True)
-        raise ConfigError(
-            f"the settings {str(file)!r} can't be written: {error.strerror}; nothing was changed"
-        ) from error

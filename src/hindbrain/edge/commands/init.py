@@ -13,27 +13,12 @@ from hindbrain.base.errors import UsageError, WriteFailed
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import Output
 from hindbrain.edge.report_text import summary, troubles
+from hindbrain.edge.vault_making import arrange, make_vault
 
 if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.edge.layout_choice import LayoutChoice
     from hindbrain.vault.first_notes import FirstNotes
-
-_README = """\
-# .hindbrain
-
-This folder belongs to Hindbrain, which searches the notes around it and keeps your agents' memory in them.
-Keep it with the notes.
-
-- `vault-id` tells this vault from others, wherever it is moved or synced to.
-- `layout.toml` says in which notes the agents' memory, tasks and days are kept. You may change it.
-- `usage.jsonl` (when it is there) lists which notes were opened through Hindbrain; it helps to rank them.
-- Other `.jsonl` files are logs of what can't be told from the notes, such as what you refused or deleted and
-  do not want to be proposed again.
-
-No note is changed by anything in here, and the search index is kept elsewhere. If you delete this folder,
-your notes are as they were; only these memories of use are gone.
-"""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -68,11 +53,11 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         choice = _choose(app, args, whole=whole)  # before anything is written: it may be refused
         made = not read_vault_id(app.root)
-        if made:
-            _make(app, out)
+        if made and (around := make_vault(app)):
+            out.warn(f"{str(app.root)!r} lies inside the vault {str(around)!r}; its notes belong to both")
     # Opened again, since the id names the folder in which the index is kept.
     with closing(open_app(args)) as app:
-        notes = _arrange(app, choice)
+        notes = arrange(app, choice)
         _tell(app, out, choice, notes, made=made)
         wrong = [f"{path!r} was not made: {why}" for path, why in notes.failed]
         if args.sync:
@@ -118,36 +103,6 @@ def _choose(app: App, args: Namespace, *, whole: bool) -> LayoutChoice:
             "note is moved, and those at the old places would no longer be used; if you mean it, add --switch"
         )
     return choice
-
-
-def _make(app: App, out: Output) -> None:
-    import uuid
-
-    from hindbrain.vault.discover import find_vault
-
-    around = find_vault(app.root.parent)
-    if around is not None:
-        out.warn(f"{str(app.root)!r} lies inside the vault {str(around)!r}; its notes belong to both")
-    if not (app.root / ".hindbrain" / "README.md").exists():
-        app.writer.put_state_file("README.md", _README.encode())
-    # The id comes last: with it the vault is made.
-    app.writer.put_state_file("vault-id", f"{uuid.uuid4().hex}\n".encode())
-
-
-def _arrange(app: App, choice: LayoutChoice) -> FirstNotes:
-    """Record the layout, then make its first notes."""
-    from datetime import datetime
-
-    from hindbrain.vault.first_notes import FirstNotes, make_first_notes
-    from hindbrain.vault.layout import LAYOUT_FILE
-
-    if choice.table is not None:
-        app.writer.put_state_file(LAYOUT_FILE, choice.table)
-    if not choice.make_notes:
-        return FirstNotes()
-    # The owner's own day, whatever the time in Greenwich.
-    today = datetime.fromtimestamp(app.clock.now()).astimezone().date().isoformat()
-    return make_first_notes(choice.layout, app.root, app.writer, today=today)
 
 
 def _tell(app: App, out: Output, choice: LayoutChoice, notes: FirstNotes, *, made: bool) -> None:

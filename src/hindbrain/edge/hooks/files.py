@@ -37,6 +37,7 @@ def integration_files() -> dict[str, str]:
         **{f"cursor/{path}": text for path, text in _cursor(hosts["cursor"]).items()},
         "opencode/hindbrain.js": opencode_plugin(hosts["opencode"], command),
         **{f"agent-plugin/{path}": text for path, text in _agent_plugin().items()},
+        **{f"openclaw/{path}": text for path, text in _openclaw().items()},
     }
 
 
@@ -184,6 +185,15 @@ def _agent_plugin() -> dict[str, str]:
         "mcp.json": _json({"mcpServers": {NAME: _SERVER}}),
         "skills/memory/SKILL.md": template("SKILL.md"),
     }
+
+
+def _openclaw() -> dict[str, str]:
+    """Both forms, each whole in its folder: as `hindbrain openclaw install` copies them."""
+    from hindbrain.edge.openclaw.plugin_copy import source_files
+
+    files = {f"plugin/{name}": data for name, data in source_files("slot").items()}
+    files |= {f"beside/{name}": data for name, data in source_files("beside").items()}
+    return {path: data.decode("utf-8") for path, data in files.items()}
 
 
 def _json(value: object) -> str:

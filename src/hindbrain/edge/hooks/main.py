@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OFF = "HINDBRAIN_HOOKS"  # "off": answer at once with nothing
 _LARGEST = 16_000_000  # bytes of a payload
 _CHUNK = 65_536
-_LAST_WORDS_S = 0.1  # for the log, when the time is up
+_LAST_WORDS_S = 0.1  # at most, for the log, when the time is up
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -116,10 +116,19 @@ class Exchange:
         told: list[str] = []
         if (doing := self.doing) is not None and not self._given:
             # In a thread of its own: what hangs may be the disk that this wants to write to.
-            _thread.start_new_thread(lambda: told.append(doing.late()), ())
-            time.sleep(_LAST_WORDS_S)
+            said = _thread.allocate_lock()
+            said.acquire()
+            _thread.start_new_thread(_say_late, (doing, told, said))
+            said.acquire(timeout=_LAST_WORDS_S)
         self.give(Answer(told=told[0] if told else ""))
         os._exit(0)
+
+
+def _say_late(doing: Doing, told: list[str], said: _thread.LockType) -> None:
+    try:
+        told.append(doing.late())
+    finally:
+        said.release()
 
 
 def _taken_stdout() -> int:

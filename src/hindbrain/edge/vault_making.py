@@ -1,0 +1,57 @@
+"""Makes a folder a vault: its id, its layout, the layout's first notes. What there is stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.edge.layout_choice import LayoutChoice
+    from hindbrain.vault.first_notes import FirstNotes
+
+_README = """\
+# .hindbrain
+
+This folder belongs to Hindbrain, which searches the notes around it and keeps your agents' memory in them.
+Keep it with the notes.
+
+- `vault-id` tells this vault from others, wherever it is moved or synced to.
+- `layout.toml` says in which notes the agents' memory, tasks and days are kept. You may change it.
+- `usage.jsonl` (when it is there) lists which notes were opened through Hindbrain; it helps to rank them.
+- Other `.jsonl` files are logs of what can't be told from the notes, such as what you refused or deleted and
+  do not want to be proposed again.
+
+No note is changed by anything in here, and the search index is kept elsewhere. If you delete this folder,
+your notes are as they were; only these memories of use are gone.
+"""
+
+
+def make_vault(app: App) -> Path | None:
+    """Give the folder its id. Returns the vault around it, when it lies in one."""
+    import uuid
+
+    from hindbrain.vault.discover import find_vault
+
+    around = find_vault(app.root.parent)
+    if not (app.root / ".hindbrain" / "README.md").exists():
+        app.writer.put_state_file("README.md", _README.encode())
+    # The id comes last: with it the vault is made.
+    app.writer.put_state_file("vault-id", f"{uuid.uuid4().hex}\n".encode())
+    return around
+
+
+def arrange(app: App, choice: LayoutChoice) -> FirstNotes:
+    """Record the layout, then make its first notes."""
+    from datetime import datetime
+
+    from hindbrain.vault.first_notes import FirstNotes, make_first_notes
+    from hindbrain.vault.layout import LAYOUT_FILE
+
+    if choice.table is not None:
+        app.writer.put_state_file(LAYOUT_FILE, choice.table)
+    if not choice.make_notes:
+        return FirstNotes()
+    # The owner's own day, whatever the time in Greenwich.
+    today = datetime.fromtimestamp(app.clock.now()).astimezone().date().isoformat()
+    return make_first_notes(choice.layout, app.root, app.writer, today=today)
