@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check test-slow test-hosts test-model bench wheel-check clean
+.PHONY: demo test check test-slow test-hosts test-openclaw test-model bench wheel-check clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +28,9 @@ test-slow: $(READY)
 
 test-hosts: $(READY)
 	$(BIN)/python -m pytest -m hosts tests/hosts
+
+test-openclaw: $(READY)
+	$(BIN)/python -m pytest -m openclaw tests/real_openclaw
 
 test-model: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[model]'
