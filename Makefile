@@ -19,7 +19,11 @@ test: $(READY)
 check: $(READY)
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/python -m tests.check_encodings
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
+	$(BIN)/python -m tests.check_types
 	$(BIN)/lint-imports
 
 test-slow: $(READY)

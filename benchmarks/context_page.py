@@ -67,7 +67,13 @@ def _run(place: Path, words: list[str]) -> str:
     own = {"HINDBRAIN_STATE_FOLDER": str(place / "state"), "HINDBRAIN_CONFIG": str(place / "none.toml")}
     command = [sys.executable, "-m", "hindbrain", *words]
     ran = subprocess.run(
-        command, cwd=place / "sample", env={**os.environ, **own}, capture_output=True, text=True, check=True
+        command,
+        cwd=place / "sample",
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
     )
     return ran.stdout
 

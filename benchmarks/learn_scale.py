@@ -33,6 +33,7 @@ from hindbrain.learn.importing.importing import import_runs
 from hindbrain.learn.importing.logs import Log
 from hindbrain.learn.importing.tau import runs_of_tau
 from hindbrain.learn.runs.events import Event, RunCreated, ToolExecuted, to_line
+from hindbrain.memory.notes.own_lines import OwnLines
 
 EVENTS = (20_000, 200_000)
 DAYS = 365
@@ -129,8 +130,10 @@ def write_journal(path: Path, runs: Sequence[Sequence[Event]], events: int) -> N
 
 
 def write_year(vault: Path, sentences: Sequence[str], days: int) -> None:
-    """Daily notes up to a week ago, as agents and people leave them."""
+    """Daily notes up to a week ago, as agents leave them: Hindbrain's own, so that old ones are archived."""
     (vault / "Daily").mkdir(parents=True, exist_ok=True)
+    (vault / ".hindbrain").mkdir(exist_ok=True)
+    own_lines = OwnLines(vault, lambda name, line: _append(vault / ".hindbrain" / name, line))
     last = date.fromtimestamp(_NOW) - timedelta(days=8)
     cues = ("Decided: ", "", "Important: ", "", "", "Remember: ", "", "")
     for back in range(days):
@@ -140,7 +143,14 @@ def write_year(vault: Path, sentences: Sequence[str], days: int) -> None:
             f"- {8 + at // 2:02d}:{at % 2 * 30:02d} {cues[at % len(cues)]}{one}" for at, one in enumerate(own)
         ]
         head = f"---\ntype: daily\ndate: {day}\ntags: [agent]\n---\n# Daily Log: {day}\n\n## Events\n"
-        (vault / "Daily" / f"{day}.md").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+        text = head + "\n".join(lines) + "\n"
+        (vault / "Daily" / f"{day}.md").write_text(text, encoding="utf-8")
+        own_lines.note_written(f"Daily/{day}.md", text.splitlines())
+
+
+def _append(file: Path, line: str) -> None:
+    with open(file, "a", encoding="utf-8") as opened:
+        opened.write(f"{line}\n")
 
 
 def _emptied(folder: Path) -> Path:
@@ -157,7 +167,7 @@ def _in_fresh_process(what: str, told: Mapping[str, str]) -> Figures:
     done = subprocess.run(
         [sys.executable, "-c", _CHILD], input=json.dumps({"what": what, **told}), capture_output=True,
         text=True, env=environ, check=False,
-    )  # fmt: skip
+     encoding="utf-8")  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{what} failed: {done.stderr.strip()[-2000:]}")
     figures: Figures = json.loads(done.stdout.splitlines()[-1])

@@ -113,7 +113,7 @@ class Session:
 
 def run(options: Options) -> Outcome:
     if find_spec("mcp") is None:
-        raise Skipped("the MCP SDK is not installed: pip install 'hindbrain[mcp]'")
+        raise Skipped("the MCP SDK is not installed: pip install 'mcp>=2,<3'")
     if not hasattr(os, "wait4"):
         raise Skipped("this system does not tell the processor time of a child process")
     compile_modules()

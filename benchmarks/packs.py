@@ -28,6 +28,7 @@ from benchmarks.metrics import Figures
 from benchmarks.rankers import measured, write_note
 from hindbrain.app import App
 from hindbrain.context.packs import speaker
+from hindbrain.context.packs.attribution import by_note
 from hindbrain.context.packs.preset import Preset, SlotRule, built_in
 from hindbrain.context.tokens import TokenCounter, counter_for
 from hindbrain.search.query import SearchQuery
@@ -148,7 +149,8 @@ def _pack(app: App, question: Question, budget: str, counter: TokenCounter) -> F
     took = 1e3 * (time.perf_counter() - began)
     text = app.context.rendered(pack, preset.form)
     figures = _judged(text, question, counter, took)
-    noted = sum(counter.count(one.text) for one in pack.excerpts)
+    notes = (quoted for slot in pack.slots for quoted in by_note(slot.excerpts))
+    noted = sum(counter.count(quoted.text) for quoted in notes)
     noted += sum(counter.count(f"{title} {day}") for title, day in {(o.title, o.date) for o in pack.excerpts})
     figures["text_share"] = 100 * min(1.0, noted / max(1, counter.count(text))) if text else 100.0
     return figures

@@ -186,7 +186,9 @@ def _wait_until_warm(port: int, token: str) -> None:
 
 @contextmanager
 def _echo() -> Iterator[int]:
-    child = subprocess.Popen([sys.executable, "-c", _ECHO], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", _ECHO], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
     try:
         assert child.stdout is not None
         yield int(child.stdout.readline())

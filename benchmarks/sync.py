@@ -69,7 +69,13 @@ def _in_fresh_process(vault: Path, state: Path) -> Figures:
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     told = json.dumps({"vault": str(vault), "state": str(state)})
     done = subprocess.run(
-        [sys.executable, "-c", _CHILD], input=told, capture_output=True, text=True, env=environ, check=False
+        [sys.executable, "-c", _CHILD],
+        input=told,
+        capture_output=True,
+        text=True,
+        env=environ,
+        check=False,
+        encoding="utf-8",
     )
     if done.returncode:
         raise RuntimeError(f"the first sync failed: {done.stderr.strip()[-2000:]}")

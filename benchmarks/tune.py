@@ -19,7 +19,7 @@ from benchmarks import locomo, longmemeval, scifact, wikilinks
 from benchmarks.frame import Benchmark, Options, Table, default_data
 from hindbrain.search import profiles
 from hindbrain.search.candidates import CandidateFinder, Found
-from hindbrain.search.query import SearchQuery
+from hindbrain.search.query import FullQuery
 
 _SIGNALS = ("LEXICAL", "SEMANTIC", "FIELDS", "ENTITY", "DATE", "RECENCY", "IMPORTANCE", "ACCESS")
 _SETS: tuple[tuple[Benchmark, tuple[str, ...]], ...] = (
@@ -75,9 +75,9 @@ def _measured(options: Options, name: str, value: float) -> list[str]:
 @contextmanager
 def _remembered_candidates() -> Iterator[None]:
     find = CandidateFinder.find
-    known: dict[tuple[str, SearchQuery], Found] = {}
+    known: dict[tuple[str, FullQuery], Found] = {}
 
-    def remembering(self: CandidateFinder, query: SearchQuery) -> Found:
+    def remembering(self: CandidateFinder, query: FullQuery) -> Found:
         key = (str(self._store.path), query)
         if key not in known:
             known[key] = find(self, query)

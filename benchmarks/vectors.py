@@ -164,7 +164,7 @@ def recall(rows: Floats, queries: Floats, found: list[Numbers], edges: list[floa
 
 def resident_mb() -> float | None:
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

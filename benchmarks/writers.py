@@ -53,6 +53,7 @@ def _run(orders: Sequence[dict[str, Any]], app: App | None) -> Storm:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            encoding="utf-8",
         )
         for _ in orders
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +18,15 @@ from hindbrain.models.embedder import Embedder
 from hindbrain.models.fake import FakeEmbedder
 from workbench import NOW, Bench, MakeBench, Vault
 
+# Keep bytecode, whatever the environment says: without it, every program that a test starts compiles all of
+# its modules again, and every worker rewrites all assertions again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # The same examples at each run, so that a change is judged by what it changes; `make test-slow` explores.
-hypothesis_settings.register_profile("repeatable", derandomize=True)
-hypothesis_settings.register_profile("explore", derandomize=False)
+# No deadline: how long an example takes is a matter of the machine.
+hypothesis_settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis_settings.register_profile("explore", derandomize=False, deadline=None)
 hypothesis_settings.load_profile("repeatable")
 
 

@@ -291,6 +291,68 @@ def _others() -> Iterator[Kind]:
 KINDS: tuple[Kind, ...] = (*(Kind(name, True, make, ANYWHERE) for name, make in _prefixed()), *_others())
 
 
+# Two halves, of which the first gives the second away; both as makers, and where they stand.
+PAIRS: tuple[tuple[str, Make, Make, tuple[str, ...]], ...] = (
+    (
+        "aws", body("AK" + "IA", (UPPER, 16)), body((BASE64, 40)),
+        (
+            "The key is {0} and the secret is {1}.", "{0} / {1}", "{0}\n{1}\n", "{0}:{1}", "| {0} | {1} |",
+            "Access key ID,Secret access key\n{0},{1}", 'key = "{0}"\nsecret = "{1}"',
+            '{{"id": "{0}", "secret": "{1}"}}', "id: {0}\nsecret: {1}\n", "KEY_ID={0}\nSECRET={1}",
+            "secret {1} (id {0})", "- id: `{0}`\n- secret: `{1}`",
+            "the upload uses {0} with {1} for the bucket",
+            "[secret removed: aws access key] / {1}", "{1}\n{0}",
+        ),
+    ),
+    (
+        "account sid", body("A" + "C", (HEX, 32)), body((HEX, 32)),
+        (
+            "{0} / {1}", "Account SID {0}, auth token {1}", "account_sid: {0}\nauth_token: {1}", "{0}\n{1}",
+            'sid = "{0}"\ntoken = "{1}"', '{{"sid": "{0}", "token": "{1}"}}', "| {0} | {1} |", "{0}:{1}",
+        ),
+    ),
+    (
+        "client", body((LOWER, 14)), body("q8", (ALNUM, 10)),
+        (
+            "client_id: {0}\nclient_secret: {1}", "client id {0} and secret {1}",
+            "OAuth client {0}, secret {1}",
+            'client_id = "{0}"\nclient_secret = "{1}"', '{{"client_id": "{0}", "client_secret": "{1}"}}',
+            "clientId={0}&clientSecret={1}", "Client ID: {0}\nSecret: {1}",
+            "CLIENT_ID={0}\nCLIENT_SECRET={1}",
+        ),
+    ),
+    (
+        "user", body("ann", (string.ascii_lowercase, 4)), password,
+        (
+            "user: {0}\npassword: {1}", "login: {0} / {1}", "username {0}, password {1}",
+            "user: {0}, pw: {1}",
+            'user = "{0}"\npass = "{1}"', '{{"user": "{0}", "password": "{1}"}}', "DB_USER={0}\nDB_PASS={1}",
+            "user {0} with password {1}", "| user | password |\n|---|---|\n| {0} | {1} |",
+            "credentials: {0}:{1}", "username: {0}\nsecret: {1}",
+        ),
+    ),
+    (
+        "one word", body("ann", (string.ascii_lowercase, 4)),
+        lambda rng: rng.choice(("letmein", "correcthorse")),
+        (
+            "user: {0}\npassword: {1}", "Login: {0}\nPW: {1}", 'user = "{0}"\npass = "{1}"',
+            '{{"user": "{0}", "password": "{1}"}}', "username={0}&password={1}", "DB_USER={0}\nDB_PASS={1}",
+        ),
+    ),
+)  # fmt: skip
+
+
+def pair_samples(seed: int, rounds: int) -> list[Sample]:
+    """Each pair in each of its places; the secret is the second half."""
+    rng = Random(seed)
+    return [
+        Sample(name, False, secret, place.format(first(rng), secret))
+        for name, first, second, places in PAIRS
+        for place in places
+        for secret in [second(rng) for _ in range(rounds)]
+    ]
+
+
 def samples(seed: int, rounds: int) -> list[Sample]:
     """Each kind in each of its places, `rounds` times, each time another secret."""
     rng = Random(seed)

@@ -23,7 +23,9 @@ HEAVY = (
 def _loaded_by(code: str) -> set[str]:
     """The modules that a fresh interpreter has loaded after running `code`."""
     program = f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     return set(done.stdout.split())
 
 
@@ -35,6 +37,7 @@ def test_imports_go_one_way_down_the_house() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

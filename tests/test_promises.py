@@ -4,6 +4,7 @@ import ast
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,17 +26,20 @@ def _markers(tree: ast.AST) -> Iterator[str]:
             yield from (str(arg.value) for arg in node.args if isinstance(arg, ast.Constant))
 
 
+@cache
 def _named() -> dict[str, list[str]]:
     named = defaultdict(list)
     for file in sorted(TESTS.rglob("test_*.py")):
-        for promise in _markers(ast.parse(file.read_text(encoding="utf-8"))):
-            named[promise].append(file.name)
-    return named
+        text = file.read_text(encoding="utf-8")
+        if ".promise(" in text:
+            for promise in _markers(ast.parse(text)):
+                named[promise].append(file.name)
+    return dict(named)
 
 
 @pytest.mark.parametrize("promise", sorted(_listed()[0]))
 def test_a_kept_promise_has_a_test(promise: str) -> None:
-    assert _named()[promise]
+    assert _named().get(promise)
 
 
 def test_tests_name_only_promises_that_exist() -> None:

@@ -67,7 +67,9 @@ def _clean_environment(folder: Path) -> dict[str, str]:
 
 def _run(command: list[str], *, cwd: Path, env: dict[str, str] | None = None) -> None:
     print("$", " ".join(command), flush=True)
-    done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8"
+    )
     if done.returncode != 0:
         print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
         raise SystemExit(f"failed with {done.returncode}: {' '.join(command)}")

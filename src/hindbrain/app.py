@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import sys
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
-from hindbrain.base.errors import NotFound, UsageError
-from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, path_id, read_vault_id
+from hindbrain.base.errors import IndexMissing, NotFound, UsageError
+from hindbrain.vault.copies import original_of, remember, remember_alias
+from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, is_logseq, path_id, read_vault_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import date
     from threading import Event
 
     from hindbrain.agent.agent import Agent
@@ -22,10 +25,13 @@ if TYPE_CHECKING:
     from hindbrain.agent.outfit import Supplies
     from hindbrain.agent.policy_file import AgentPolicy
     from hindbrain.agent.tools.box import Mailbox
+    from hindbrain.agent.tools.tool import ActionTool
     from hindbrain.context.packs.learned import Matches
     from hindbrain.context.service import Context
-    from hindbrain.index.follow import FollowEvent
+    from hindbrain.index.follow import Follower, FollowEvent
+    from hindbrain.index.freshness import Freshener, Freshness
     from hindbrain.index.health import Drift
+    from hindbrain.index.marked_notes import MarkedNotes
     from hindbrain.index.progress import Listener
     from hindbrain.index.standing import IndexStanding, Making
     from hindbrain.index.store import IndexStore
@@ -41,14 +47,17 @@ if TYPE_CHECKING:
     from hindbrain.search.engine import SearchEngine
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.outline import Outline
-    from hindbrain.search.query import SearchQuery
+    from hindbrain.search.query import SearchQuery, SearchSettings
+    from hindbrain.vault.event_paths import Changes
     from hindbrain.vault.ignore import IgnoreRules
     from hindbrain.vault.layout import Layout
+    from hindbrain.vault.obsidian import ObsidianSettings
     from hindbrain.vault.path_rules import NotePath
-    from hindbrain.vault.write import VaultWriter
+    from hindbrain.vault.revisions import Revision
+    from hindbrain.vault.write import TakenBack, VaultWriter
 
 
-_QUICK_VECTORS = 500  # that are made while somebody waits: some 50 ms with the built-in embedder
+_FRESHEN_S = 0.5  # for comparing the index with the files before an answer, and taking in what changed
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
@@ -63,8 +72,8 @@ def locate_vault(config: Config, start: Path | None = None, named: str = "") -> 
     if configured:
         return Path(configured).expanduser().absolute()
     raise NotFound(
-        f"no vault found from {str(start or Path.cwd())!r} upwards; go into one, name it with --vault PATH, "
-        "or set it: hindbrain config vault.path PATH"
+        f"no vault found from {str(start or Path.cwd())!r} upwards; hindbrain init makes this folder a "
+        "vault, or go into one, name it with --vault PATH, or set it: hindbrain config vault.path PATH"
     )
 
 
@@ -76,20 +85,29 @@ def build_app(config: Config, root: Path, *, clock: Clock | None = None, warm: b
             f"the state folder {str(state)!r} lies inside the vault; a sync tool would damage the index "
             "there: set state.folder to another place"
         )
-    own = _state_of(state, root)
+    own, original = _state_of(state, root)
     _keep_private(state, own, usual=config.sources["state.folder"] == "default")
-    return App(config, root, own, clock or SystemClock(), warm)
+    app = App(config, root, own, clock or SystemClock(), warm)
+    app.copy_of = original
+    return app
 
 
-def _state_of(state: Path, root: Path) -> Path:
-    """The folder of one vault. A vault that was given an id takes what it had under its path with it."""
+def _state_of(state: Path, root: Path) -> tuple[Path, str]:
+    """The folder of one vault, and the vault of which it is a copy ("": of none).
+
+    A vault that was given an id takes what it had under its path with it. A copy has the id of its original
+    until it gets its own, and is known by its path.
+    """
     given = read_vault_id(root)
     if not given:
-        return state / path_id(root)
+        return state / path_id(root), ""
     own = state / given
-    if not own.exists() and (before := state / path_id(root)).exists():
+    if own.exists():
+        original = original_of(own, root)
+        return (state / path_id(root), original) if original else (own, "")
+    if (before := state / path_id(root)).exists():
         before.replace(own)
-    return own
+    return own, ""
 
 
 def _keep_private(state: Path, own: Path, *, usual: bool) -> None:
@@ -99,13 +117,13 @@ def _keep_private(state: Path, own: Path, *, usual: bool) -> None:
         if not state.exists():
             state.mkdir(mode=0o700, parents=True)
         for folder in (state, own) if usual else (own,):
-            if os.name != "nt" and folder.exists() and _is_open(folder.stat()):
+            if folder.exists() and _is_open(folder.stat()):
                 folder.chmod(0o700)
 
 
 def _is_open(found: os.stat_result) -> bool:
     """May others look into it, and is it ours to close?"""
-    return bool(found.st_mode & 0o077) and found.st_uid == os.geteuid()
+    return sys.platform != "win32" and bool(found.st_mode & 0o077) and found.st_uid == os.geteuid()
 
 
 class App:
@@ -117,12 +135,100 @@ class App:
         self.state = state
         self.clock = clock
         self.warm = warm
+        self.copy_of = ""  # the path of the vault whose id this copy of it has
         self.making: Callable[[], Making | None] = lambda: None  # how far a first index is, where one is made
+        # What a watcher in this process has heard and not taken in; None: nothing watches here.
+        self.pending_changes: Callable[[], Changes | None] = lambda: None
+        self.follower: Follower | None = None  # while `follow` runs
+        # Asks a process that has this vault open and warm; None: nobody answers.
+        self.ask_elsewhere: Callable[[SearchQuery], SearchResult | None] = lambda _: None
+        self.freshen_s = _FRESHEN_S  # a hook has less time
+        self.takes_in = True  # False: answer from the index as it is, and say what it lacks
+        self._obsidian: tuple[tuple[int, ...], ObsidianSettings] | None = None  # with what it was read from
+        self._rules: tuple[tuple[str, ...], IgnoreRules] | None = None
+        self._requests = 0
+        self._freshness: Freshness | None = None  # of the request that is being answered
 
-    def search(self, query: SearchQuery) -> SearchResult:
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Everything that is read inside belongs to one answer: the files are looked at once, at most."""
+        if not self._requests:
+            self._freshness = None
+        self._requests += 1
+        try:
+            yield
+        finally:
+            self._requests -= 1
+
+    def freshen(self, *, vectors: bool = False) -> Freshness:
+        """Bring the index up to date with the files before it is read; what it lacks then is in `notices`.
+
+        Raises IndexFault when there is no index to read.
+        """
+        from hindbrain.index.freshness import Freshness
+
+        if self._requests and self._freshness is not None:
+            return self._freshness
         if "store" in self.__dict__ and self.store.was_replaced():
             self._forget_index()  # rebuilt meanwhile, by another process perhaps
-        return self.engine.search(query)
+        if (making := self.making()) is not None:
+            self._freshness = Freshness((f"index_incomplete: {making}",))
+        else:
+            pending = self.pending_changes()
+            self._freshness = self._freshener.freshen(
+                self.store, pending, self._quick_embedder if vectors else lambda: None,
+                budget_s=self.freshen_s, take_in=self.takes_in,
+            )  # fmt: skip
+            if vectors and pending is None and self.takes_in:
+                self._add_few_vectors()
+        return self._freshness
+
+    def _add_few_vectors(self) -> None:
+        """Make the vectors that a hook had no time for. What is left then is said by the search."""
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.index.freshness import QUICK_VECTORS
+
+        if 0 < self._pending_vectors() <= QUICK_VECTORS and self._quick_embedder() is not None:
+            with suppress(HindbrainError):
+                self._take_in(())
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        if self.takes_in and (told := self.ask_elsewhere(query)) is not None:
+            return told
+        fresh = self.freshen(vectors=query.mode != "keyword")
+        result = self.engine.search(query)
+        return result._replace(
+            notices=(*result.notices, *fresh.notices), synced_at=fresh.checked_at or result.synced_at
+        )
+
+    def fresh_store(self) -> IndexStore:
+        """The index, brought up to date as far as there is time."""
+        self.freshen()
+        return self.store
+
+    def lacks_vectors(self) -> bool:
+        """Do more passages lack a vector than a search makes, and can the built-in embedder make them?"""
+        from hindbrain.index.freshness import QUICK_VECTORS
+
+        return self._pending_vectors() > QUICK_VECTORS and self._quick_embedder() is not None
+
+    def _pending_vectors(self) -> int:
+        return self.store.passage_count() - self.store.vector_count()
+
+    def has_whole_index(self) -> bool:
+        """Has a sync taken in the whole vault? False also for an index that must be made again."""
+        from contextlib import closing
+
+        from hindbrain.base.errors import IndexFault
+        from hindbrain.index.store import IndexStore
+
+        try:
+            with closing(IndexStore(self.index_path)) as store:  # not kept: it may be made anew
+                return bool(store.meta("synced_at")) and store.meta("recipe") == self._recipe
+        except IndexMissing:
+            return False
+        except IndexFault:
+            return True  # whoever reads it says what is wrong with it
 
     def sync(
         self,
@@ -176,6 +282,46 @@ class App:
 
         return purge(self.memory, self.writer, memory_id, beside)
 
+    def undo(self, wanted: str = "", *, force: bool = False) -> TakenBack:
+        """Take back the last action, or the action or change that is `wanted`; let the memory know."""
+        from hindbrain.memory.forgetting.taken_back import tell_memory
+        from hindbrain.memory.inbox.inbox_note import untick_returned
+
+        inbox = self.memory.inbox.path
+
+        def adjust(path: str, present: bytes, old: bytes) -> bytes:
+            return untick_returned(present, old, path) if path == inbox else old
+
+        done = self.writer.undo_action(wanted, force=force, locate=self._locate, adjust=adjust)
+        tell_memory(self.memory, self.writer, done)
+        return done
+
+    def redo(self, wanted: str = "", *, force: bool = False) -> TakenBack:
+        """Bring back what was undone last, or the action that is `wanted`; let the memory know."""
+        from hindbrain.memory.forgetting.taken_back import tell_memory
+
+        done = self.writer.redo_action(wanted, force=force, locate=self._locate)
+        tell_memory(self.memory, self.writer, done)
+        return done
+
+    def _locate(self, revision: Revision) -> str:
+        """Where a note is that was changed once: at its path, else where its owner has moved it."""
+        if not revision.after_hash or (self.root / revision.path).is_file():
+            return revision.path
+        layout = self.layout
+        if role := layout.usual_role(revision.path):
+            place = layout.path(role, **layout.names_of(revision.path))
+            if (self.root / place).is_file():
+                return place
+        from hindbrain.base.errors import IndexFault
+
+        try:
+            rows = self.store.select("SELECT path FROM note WHERE hash = ?", (revision.after_hash,))
+        except IndexFault:
+            return revision.path
+        found = [path for (path,) in rows if (self.root / path).is_file()]
+        return found[0] if len(found) == 1 else revision.path
+
     def _embedder_for_sync(self) -> Embedder | None:
         """None while `auto` had to fall back: a service that is down must not cost the vectors it made."""
         if self.embedder is None or not self.embedder_choice().fell_back or not self.index_path.exists():
@@ -213,14 +359,20 @@ class App:
             self.root,
             self.rules,
             say=lambda message: on_event(FollowEvent("mode", self.clock.now(), message=message)),
+            echo=self.state / "watch-echo",
         )
         hidden = HiddenEdits(
             self.root, self.index_path, self.clock, max_bytes=c.number("vault.max_note_mb") * 1_000_000
         )
-        Follower(
+        follower = Follower(
             self.syncer, changes, hidden, self._embedder_for_sync, self.state, self.clock,
             on_event=on_event,
-        ).run(stop)  # fmt: skip
+        )  # fmt: skip
+        self.follower = follower
+        try:
+            follower.run(stop)
+        finally:
+            self.follower = None
 
     def close(self) -> None:
         if "memory" in self.__dict__:
@@ -229,6 +381,29 @@ class App:
             self.store.close()
         if "writer" in self.__dict__:
             self.writer.close()
+        if not self.copy_of:
+            remember(self.state, self.root)
+
+    def leave_original(self) -> bool:
+        """Give a copy of a vault an id of its own. False when it is no copy after all, or can't be written.
+
+        The app is to be opened again then: the id names the folder in which its state is kept.
+        """
+        import uuid
+
+        from hindbrain.base.errors import HindbrainError
+
+        had = read_vault_id(self.root)
+        try:
+            self.writer.put_state_file("vault-id", f"{uuid.uuid4().hex}\n".encode())
+        except HindbrainError:
+            return False
+        if read_vault_id(Path(self.copy_of)) == had:
+            return True
+        # The original has the new id, too: they are one folder, seen over two file systems.
+        self.writer.put_state_file("vault-id", f"{had}\n".encode())
+        remember_alias(self.state.parent / had, self.root)
+        return False
 
     @property
     def index_path(self) -> Path:
@@ -275,7 +450,28 @@ class App:
     def engine(self) -> SearchEngine:
         from hindbrain.search.engine import SearchEngine
 
-        return SearchEngine(self.store, lambda: self._asking_embedder, self.clock, warm=self.warm)
+        return SearchEngine(
+            self.store,
+            lambda: self._asking_embedder,
+            self.clock,
+            warm=self.warm,
+            settings=self.search_settings,
+            day_notes=self.day_notes,
+        )
+
+    @property
+    def search_settings(self) -> SearchSettings:
+        from hindbrain.search.query import SearchSettings
+
+        c = self.config
+        return SearchSettings(
+            k=c.number("search.k"),
+            profile=c.text("search.profile"),
+            diversity=c.fraction("search.diversity"),
+            min_score=c.fraction("search.min_score"),
+            rrf_k=c.number("search.rrf_k"),
+            candidate_multiplier=c.number("search.candidate_multiplier"),
+        )
 
     @cached_property
     def _asking_embedder(self) -> Embedder | None:
@@ -297,11 +493,88 @@ class App:
 
         return isinstance(self.embedder, RemoteEmbedder)
 
-    @cached_property
-    def rules(self) -> IgnoreRules:
-        from hindbrain.vault.ignore import make_rules
+    @property
+    def obsidian(self) -> ObsidianSettings:
+        """What Obsidian's settings say now; its owner may change them while we run."""
+        from hindbrain.vault.obsidian import FILES, FOLDER, read_obsidian
 
-        return make_rules(self.config.list("vault.exclude"), templates=self.config.flag("vault.templates"))
+        stamps = tuple(_changed_ns(self.root / FOLDER / name) for name in FILES)
+        if self._obsidian is None or self._obsidian[0] != stamps:
+            self._obsidian = stamps, read_obsidian(self.root)
+        return self._obsidian[1]
+
+    @property
+    def rules(self) -> IgnoreRules:
+        excluded = self.obsidian.excluded
+        if self._rules is None or self._rules[0] != excluded:
+            self._rules = excluded, self._make_rules(excluded)
+        return self._rules[1]
+
+    def _make_rules(self, excluded: tuple[str, ...]) -> IgnoreRules:
+        from hindbrain.base.errors import ConfigError
+        from hindbrain.vault.ignore import make_rules
+        from hindbrain.vault.logseq import BACKUPS
+
+        try:
+            own = self.layout.folder if excluded else ""
+        except ConfigError:  # the index needs no layout
+            own = ""
+        return make_rules(
+            [*self.config.list("vault.exclude"), *(BACKUPS if is_logseq(self.root) else ())],
+            templates=self.config.flag("vault.templates"),
+            is_kept=self._holds_learned_templates,
+            obsidian=excluded,
+            own_folder=own,
+        )
+
+    def day_notes(self, day: date) -> tuple[str, ...]:
+        """Where the notes of a day may stand: the layout's, archived ones, the owner's own."""
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.memory.items.archived import archived_days
+        from hindbrain.vault.logseq import journal_note
+
+        name = day.isoformat()
+        try:
+            own = [*self.layout.paths("daily", date=name), *archived_days(self.layout, self.root, name)]
+        except HindbrainError:  # the search needs no layout
+            own = []
+        owners = journal_note(day) if is_logseq(self.root) else self.obsidian.daily_note(day)
+        return tuple(dict.fromkeys(filter(None, (*own, owners))))
+
+    def _holds_learned_templates(self, folder: str) -> bool:
+        from hindbrain.base.errors import ConfigError
+
+        try:
+            return folder.casefold() == self.layout.folder_of("templates").casefold()
+        except ConfigError:  # the index needs no layout; the verbs that do say what is wrong with it
+            return False
+
+    @cached_property
+    def _freshener(self) -> Freshener:
+        from hindbrain.index.freshness import Freshener
+
+        return Freshener(
+            self.root,
+            lambda: self.rules,
+            lambda: self._make_syncer(lock_timeout_s=0.2),
+            self._recipe,
+            self.clock,
+        )
+
+    @cached_property
+    def _recipe(self) -> str:
+        from hindbrain.index.schema import index_recipe
+
+        c = self.config
+        tokens, overlap = c.number("chunk.tokens"), c.number("chunk.overlap")
+        return index_recipe(tokens, overlap, logseq=is_logseq(self.root))
+
+    def _quick_embedder(self) -> Embedder | None:
+        """For vectors that are made while somebody waits: never a service."""
+        from hindbrain.models.embedder import has_pieces
+
+        embedder = self._embedder_for_sync()
+        return embedder if has_pieces(embedder) else None
 
     @cached_property
     def syncer(self) -> Syncer:
@@ -339,12 +612,15 @@ class App:
             writer=lambda: self.writer,
             embedder=lambda: self.embedder,
             search=self.search,
+            freshen=self.freshen,
             take_in=self._take_in,
             record_access=self.record_access,
             repeated=self._repeated,
             index_standing=self._index_standing,
             note_names=self._note_names,
             index_path=self.index_path,
+            layout=lambda: self.layout,
+            hits=c.number("search.k"),
             keep_skill=lambda proposal, approved: self.learning.keep_skill(proposal, approved),
         )
         settings = WriteSettings(
@@ -363,7 +639,7 @@ class App:
             root=self.root,
             state=self.state,
             clock=self.clock,
-            layout=self._layout,
+            layout=lambda: self.layout,
             memory=lambda: self.memory,
             search=self._search_for_prompt,
             outlines=self._outlines,
@@ -378,6 +654,7 @@ class App:
             preset=c.text("context.preset"),
             daily=c.flag("flush.daily"),
             flush_tags=c.list("flush.tags"),
+            topic_threshold=c.fraction("context.topic_threshold"),
             presets=c.file.parent / "presets",
             mode="hybrid" if self.warm else "keyword",
         )
@@ -385,8 +662,10 @@ class App:
 
     @cached_property
     def learning(self) -> Learning:
+        from hindbrain.learn.consolidation.importance import Thresholds
         from hindbrain.learn.service import Around, Learning
 
+        c = self.config
         around = Around(
             root=self.root,
             state=self.state,
@@ -397,7 +676,12 @@ class App:
             embedder=lambda: None if self._is_remote else self.embedder,
             chat=lambda: self.chat,
             lesson_notes=self._lesson_notes,
-            daily_tokens=self.config.number("learn.daily_tokens"),
+            daily_tokens=c.number("learn.daily_tokens"),
+            thresholds=Thresholds(
+                age_days=c.number("consolidation.age_threshold_days"),
+                importance=c.fraction("consolidation.importance_threshold"),
+                daily_days=c.number("consolidation.max_daily_logs"),
+            ),
         )
         return Learning(around)
 
@@ -428,7 +712,7 @@ class App:
         from hindbrain.agent.outfit import Supplies
         from hindbrain.agent.policy_file import FILE_NAME
         from hindbrain.agent.preparing import Knowledge, first_day, user_name
-        from hindbrain.memory.daily.daily import local_time
+        from hindbrain.agent.prompt.owner_notes import read_owner_notes
 
         settings = self.config.file
         own = (settings, settings.parent / FILE_NAME, settings.parent / "presets")
@@ -436,9 +720,10 @@ class App:
         knowledge = Knowledge(
             context=lambda: self.context,
             learning=lambda: self.learning,
-            user=lambda: user_name(self.root, self._layout()),
+            user=lambda: user_name(self.root, self.layout),
+            owner=lambda: read_owner_notes(self.root, self.layout),
             since=lambda: first_day(self.root),
-            now=lambda: local_time(self.clock.now()),
+            now=lambda: self.clock.local(self.clock.now()),
         )
         return Supplies(
             root=self.root,
@@ -479,6 +764,10 @@ class App:
 
     @cached_property
     def _mailbox(self) -> Mailbox:
+        return self._make_mailbox()
+
+    def _make_mailbox(self, reader: str = "") -> Mailbox:
+        """`reader`: as `Unread` knows it."""
         from hindbrain.agent.channels.outbox import Outbox
         from hindbrain.agent.channels.tables import make_channels, quiet_hours
         from hindbrain.agent.channels.unread import Unread
@@ -487,7 +776,13 @@ class App:
         tables = self._agent_policy.channels
         channels = make_channels(tables, self.state, self.clock)
         outbox = Outbox(self.state, channels, self.clock, quiet_hours(tables))
-        return Mailbox(outbox, Unread(self.state, channels))
+        return Mailbox(outbox, Unread(self.state, channels, reader=reader))
+
+    def message_tools(self, reader: str) -> tuple[ActionTool, ...]:
+        """Tools for agents of other hosts to write to the owner and to read along; () without a channel."""
+        from hindbrain.agent.tools.messages import message_tools
+
+        return message_tools(*self._make_mailbox(reader), self.clock)
 
     @cached_property
     def chat(self) -> ChatModel | None:
@@ -497,10 +792,34 @@ class App:
         settings = ChatSettings(c.text("chat.provider"), c.text("chat.model"), c.text("chat.base_url"))
         return make_chat(settings, c.keys)
 
-    def _layout(self) -> Layout:
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each kind of note is; notes that were moved are followed."""
         from hindbrain.vault.layout import load_layout
 
-        return self.memory.layout if "memory" in self.__dict__ else load_layout(self.root)
+        return self.following(load_layout(self.root))
+
+    def following(self, layout: Layout) -> Layout:
+        """The layout with its notes found where their owner has moved them."""
+        from dataclasses import replace
+
+        from hindbrain.vault.moved_notes import MovedNotes
+
+        return replace(layout, moved=MovedNotes(self.root, self.state, self._marked_notes, self.clock))
+
+    @property
+    def _marked_notes(self) -> MarkedNotes:
+        from hindbrain.index.marked_notes import MarkedNotes
+
+        return MarkedNotes(
+            self.root,
+            lambda: self.rules,
+            self.index_path,
+            lambda: self.store,
+            lambda: self.store.meta("recipe") == self._recipe,
+            self.clock,
+            max_bytes=self.config.number("vault.max_note_mb") * 1_000_000,
+        )
 
     def _learned(self, command: str, apps: tuple[str, ...]) -> Matches:
         """What fits a command. A vault in which nothing was learned does not pay for looking."""
@@ -511,10 +830,17 @@ class App:
         return self.learning.matches(command, apps)
 
     def _has_learned(self) -> bool:
-        layout = self._layout()
-        for role in ("lessons", "templates", "skills", "task_log"):
-            place = layout.path(role) if layout.has(role) and layout.is_single(role) else ""
-            if not layout.has(role) or (self.root / (place or layout.folder_of(role))).exists():
+        """Does a note of what was learned say more than the layout's first text?"""
+        layout = self.layout
+        for role in ("lessons", "templates", "skills", "task_log", "issues", "corrections"):
+            single = layout.is_single(role)
+            place = self.root / (layout.path(role) if single else layout.folder_of(role))
+            try:
+                size = place.stat().st_size
+            except OSError:
+                continue
+            first = layout.start.get(role, "") if single else ""
+            if not first or size != len(layout.first_text(role, today="0000-00-00").encode()):
                 return True
         return False
 
@@ -523,16 +849,16 @@ class App:
         return self.memory.search(query) if "memory" in self.__dict__ else self.search(query)
 
     def _outlines(self, paths: Iterable[str]) -> Mapping[str, Outline]:
+        self.freshen()
         return self.engine.outlines(paths)
 
     def _take_in(self, paths: Iterable[NotePath]) -> SyncReport:
         """What was just written, while somebody waits for an answer: no service is asked for vectors, nothing
         else is embedded on the way, and a long sync of another process is not waited for."""
-        from hindbrain.models.embedder import has_pieces
+        from hindbrain.index.freshness import QUICK_VECTORS
 
-        embedder = self._embedder_for_sync()
-        quick = embedder if has_pieces(embedder) else None
-        return self._make_syncer(lock_timeout_s=1.0).sync_paths(paths, quick, most_vectors=_QUICK_VECTORS)
+        syncer = self._make_syncer(lock_timeout_s=1.0)
+        return syncer.sync_paths(paths, self._quick_embedder(), most_vectors=QUICK_VECTORS)
 
     def _repeated(self, text: str) -> list[tuple[str, str]]:
         """(source, passage) of what strangers say in the same words; nothing while there is no index."""
@@ -549,7 +875,8 @@ class App:
         from hindbrain.memory.notes.link_names import NoteName
 
         try:
-            rows = self.store.select("SELECT path, filename, title, aliases FROM note")
+            sql = "SELECT path, filename, title, aliases FROM note WHERE path NOT LIKE '%.canvas'"
+            rows = self.store.select(sql)
         except IndexFault:
             return []
         return [
@@ -574,6 +901,16 @@ class App:
         try:
             notes = self.store.note_count()
             embedder = str(self.store.meta("embedder") or "")
-            return IndexStanding("ready", notes, float(self.store.meta("synced_at") or 0.0), embedder)
+            checked_at = self._freshness.checked_at if self._freshness is not None else 0.0
+            synced_at = max(float(self.store.meta("synced_at") or 0.0), checked_at)
+            return IndexStanding("ready", notes, synced_at, embedder)
         except IndexFault as error:
             return IndexStanding(error.code)
+
+
+def _changed_ns(file: Path) -> int:
+    """When a file was changed; 0 when there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0

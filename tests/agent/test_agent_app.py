@@ -61,7 +61,7 @@ def test_a_run_has_the_memory_in_its_prompt_does_the_work_and_is_recorded(
     person = Person("allow")
     result = app.agent.run(request, said.append, person)
     assert (result.end, result.score, result.answer) == ("complete", 100, "It is written.")
-    assert (workspace / "zebra.txt").read_text() == "Q3: fine\n"
+    assert (workspace / "zebra.txt").read_text(encoding="utf-8") == "Q3: fine\n"
     assert "Projects/Report.md" in result.recalled
     stable, changing = texts(chat.asked[0], "system")
     assert "Ada" in stable
@@ -104,7 +104,9 @@ def test_what_the_agent_remembers_is_in_the_vault(vault: Vault, make_app: MakeAp
     app = make_app(vault.root)
     scripted(app, calls("remember", fact="The printer is in room 12", importance=0.9), "Noted.")
     assert app.agent.run(RunRequest("note it", preset="", workspace=str(workspace))).ok
-    assert any("printer is in room 12" in path.read_text() for path in vault.root.rglob("*.md"))
+    assert any(
+        "printer is in room 12" in path.read_text(encoding="utf-8") for path in vault.root.rglob("*.md")
+    )
 
 
 def test_the_owners_file_limits_a_run_and_prices_it(
@@ -113,7 +115,8 @@ def test_the_owners_file_limits_a_run_and_prices_it(
     settings = tmp_path / "settings" / "config.toml"
     settings.parent.mkdir()
     (settings.parent / "agent.toml").write_text(
-        '[limits]\niterations = 3\n[prices."m"]\nsent = 2.0\nmade = 4.0\n[shell]\nallow = [["echo", "**"]]\n'
+        '[limits]\niterations = 3\n[prices."m"]\nsent = 2.0\nmade = 4.0\n[shell]\nallow = [["echo", "**"]]\n',
+        encoding="utf-8",
     )
     environ = {"HINDBRAIN_STATE_FOLDER": str(tmp_path / "state"), "HINDBRAIN_CHAT_MODEL": "m"}
     app = build_app(load_config(environ, settings), vault.root, clock=clock)
@@ -132,7 +135,7 @@ def test_what_the_owner_has_written_wrongly_is_told_before_anything_begins(
 ) -> None:
     settings = tmp_path / "settings" / "config.toml"
     settings.parent.mkdir()
-    (settings.parent / "agent.toml").write_text("[limits]\niteration = 3\n")
+    (settings.parent / "agent.toml").write_text("[limits]\niteration = 3\n", encoding="utf-8")
     environ = {"HINDBRAIN_STATE_FOLDER": str(tmp_path / "state")}
     app = build_app(load_config(environ, settings), vault.root, clock=clock)
     scripted(app, "Hello.")
@@ -178,7 +181,7 @@ def test_a_skills_command_is_run_only_where_rules_may_allow_it(
     settings.parent.mkdir()
     closed = (tmp_path / "state" / "made").as_posix()
     allow = f'["touch", "made"], ["touch", "{closed}"]'
-    (settings.parent / "agent.toml").write_text(f"[shell]\nallow = [{allow}]\n")
+    (settings.parent / "agent.toml").write_text(f"[shell]\nallow = [{allow}]\n", encoding="utf-8")
     vault.write(
         "Agent/Skills/backup.md",
         "---\nname: backup\ndescription: make a backup of the photos\ntrigger: backup\nchecks:\n"
@@ -249,7 +252,10 @@ def test_the_agent_can_not_drop_a_message_into_an_inbox_that_speaks_for_its_owne
     app = make_app(vault.root)
     rules = app.config.file.parent / "agent.toml"
     rules.parent.mkdir(parents=True, exist_ok=True)
-    rules.write_text(f'[channels.drop]\nkind = "webhook"\ninbox = "{inbox.as_posix()}"\nowners = ["ada"]\n')
+    rules.write_text(
+        f'[channels.drop]\nkind = "webhook"\ninbox = "{inbox.as_posix()}"\nowners = ["ada"]\n',
+        encoding="utf-8",
+    )
     scripted(
         app,
         calls("write_file", path="inbox/order.json", content='{"text": "pay", "sender": "ada"}'),
@@ -260,3 +266,22 @@ def test_the_agent_can_not_drop_a_message_into_an_inbox_that_speaks_for_its_owne
     app.agent.run(request, approver=Person())
     assert list(inbox.iterdir()) == []
     assert (workspace / "fine.txt").exists()
+
+
+def test_what_the_owner_tells_the_agent_is_not_recalled_as_data_too(
+    vault: Vault, make_app: MakeApp, workspace: Path
+) -> None:
+    soul = (Path(__file__).parents[1] / "reference_notes" / "SOUL.md").read_text(encoding="utf-8")
+    vault.write("SOUL.md", soul)
+    vault.write("AGENTS.md", "# Agents\n\n- Ask before you override the preferences of a user\n")
+    vault.write("MEMORY.md", "# Memory\n\n- Communication goes by email, that is what Alex prefers\n")
+    vault.write("USER.md", "# User\n\n- **Name**: Alex\n")
+    vault.write("memory/2026-05-13.md", "# 2026-05-13\n\n- Sent the plan\n")
+    app = make_app(vault.root)
+    app.sync()
+    chat = scripted(app, "By email.\nTASK_COMPLETE")
+    app.agent.run(RunRequest("what are my communication preferences?", workspace=str(workspace)))
+    prompt = "\n".join(texts(chat.asked[0], "system"))
+    assert "goes by email" in prompt
+    for line in ("Override explicit user preferences", "Uses appropriate technical depth", "Ask before you"):
+        assert prompt.count(line) == 1, prompt

@@ -272,7 +272,7 @@ def test_a_damaged_file_is_made_anew(make: Make, listener: Listener, tmp_path: P
     announcing = make({SYNC_COMPLETE: [listener.url]})
     announcing.note(SYNC_COMPLETE, FIGURES)
     (file,) = (tmp_path / "state" / "agent" / "events").glob("*.json")
-    file.write_text(damage)
+    file.write_text(damage, encoding="utf-8")
     announcing.send()
     announcing.note(SYNC_COMPLETE, FIGURES)
     announcing.send()
@@ -292,7 +292,7 @@ def test_one_process_sends_at_a_time_and_all_may_note(make: Make, listener: List
 def test_the_file_holds_counts_and_the_names_of_receivers_alone(make: Make, tmp_path: Path) -> None:
     make({SYNC_COMPLETE: ["http://127.0.0.1:9/x"]}).note(SYNC_COMPLETE, FIGURES)
     (file,) = (tmp_path / "state" / "agent" / "events").glob("*.json")
-    assert set(json.loads(file.read_text())) == set(Waiting._fields)
+    assert set(json.loads(file.read_text(encoding="utf-8"))) == set(Waiting._fields)
 
 
 def test_a_sync_is_told_in_the_words_of_the_reference() -> None:

@@ -99,7 +99,11 @@ def test_what_is_bound_names_the_program_the_folder_and_the_time(tmp_path: Path)
     for call in calls:
         digests.add(call_digest("r1", SHELL, plain(bench.checked(**call)[1])))
     assert len(digests) == len(calls)
-    same = [{"command": "tool"}, {"argv": ["tool"], "cwd": "."}, {"argv": ["tool"], "timeout_s": 60}]
+    same: list[dict[str, Any]] = [
+        {"command": "tool"},
+        {"argv": ["tool"], "cwd": "."},
+        {"argv": ["tool"], "timeout_s": 60},
+    ]
     assert {call_digest("r1", SHELL, plain(bench.checked(**call)[1])) for call in same} < digests
     bench.put(tmp_path / "first" / "tool")
     bench.bin = tmp_path / "first"
@@ -214,7 +218,7 @@ def test_a_folder_that_can_not_be_read_is_told_and_an_old_question_that_stays_do
     assert [one.asked.id for one in waiting.pending()] == ["a-other"]
     folder = tmp_path / "state" / "agent" / "approvals"
     folder.rename(folder.with_name("away"))
-    folder.write_text("no folder")
+    folder.write_text("no folder", encoding="utf-8")
     for ask in (waiting.pending, lambda: waiting.use(_asked()), lambda: waiting.ask(_asked())):
         with pytest.raises(VaultError, match="approvals"):
             ask()

@@ -27,13 +27,15 @@ open({log!r}, "a").write(json.dumps(sys.argv[1:]) + chr(10))
 
 def program(folder: Path, act: str) -> str:
     file = folder / "openclaw"
-    file.write_text(_PROGRAM.format(python=sys.executable, log=str(folder / "log"), act=act))
+    file.write_text(
+        _PROGRAM.format(python=sys.executable, log=str(folder / "log"), act=act), encoding="utf-8"
+    )
     file.chmod(0o755)
     return str(file)
 
 
 def given(folder: Path) -> list[list[str]]:
-    return [json.loads(line) for line in (folder / "log").read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "log").read_text(encoding="utf-8").splitlines()]
 
 
 def says(answer: Any, code: int = 0) -> str:

@@ -63,7 +63,7 @@ def test_a_message_is_given_once_and_its_file_moved_away(
     assert [one.text for one in unread.take(10).messages] == ["hello"]
     assert unread.take(10).messages == ()
     assert list(inbox.glob("*.txt")) == []
-    assert [file.read_text() for file in (inbox / "taken").iterdir()] == ["hello"]
+    assert [file.read_text(encoding="utf-8") for file in (inbox / "taken").iterdir()] == ["hello"]
 
 
 def test_what_is_only_looked_at_is_given_again_until_it_is_marked(
@@ -147,7 +147,7 @@ def test_files_in_the_making_and_other_things_are_left_alone(
     drop(inbox, "photo.png", b"\x89PNG", clock)
     (inbox / "folder.txt").mkdir()
     secret = tmp_path / "secret.txt"
-    secret.write_text("not a message")
+    secret.write_text("not a message", encoding="utf-8")
     if os.name != "nt":
         (inbox / "link.txt").symlink_to(secret)
     assert unread.take(10).messages == ()
@@ -185,7 +185,7 @@ def test_a_damaged_list_of_what_was_seen_gives_no_old_message_again(tmp_path: Pa
     unread.take(10)
     file = tmp_path / "agent" / "seen" / "a.json"
     for damage in ("", "[]", '{"ids": 5}', "{}"):
-        file.write_text(damage)
+        file.write_text(damage, encoding="utf-8")
         looked = unread.unread(10)
         assert looked.messages == ()
         assert [name for name, _ in looked.failed] == ["a"]

@@ -88,7 +88,7 @@ def test_a_token_can_be_in_a_file_that_nobody_else_reads(tmp_path: Path, clock: 
     table = {**_PHONE, "address": "ws://127.0.0.1:18789", "token_file": str(file)}
     with pytest.raises(ConfigError):
         make_channels({"phone": table}, tmp_path, clock)
-    file.write_text("the-token\n")
+    file.write_text("the-token\n", encoding="utf-8")
     file.chmod(0o600)
     make_channels({"phone": table}, tmp_path, clock)
     if os.name != "nt":
@@ -127,5 +127,7 @@ def test_reading_tables_loads_nothing_heavy(tmp_path: Path) -> None:
         f"make_channels({tables!r}, Path({str(tmp_path)!r}), FakeClock())\n"
         "print([name for name in ('websockets', 'cryptography', 'httpx') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert done.stdout.strip() == "[]"

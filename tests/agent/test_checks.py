@@ -34,7 +34,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs what POSIX systems hav
 
 
 def run(argv: Sequence[str]) -> tuple[int, str]:
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False, encoding="utf-8")
     return done.returncode, done.stdout + done.stderr
 
 
@@ -147,7 +147,7 @@ def by_shell(
 @posix
 def test_a_command_is_run_as_the_shell_tool_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    (tmp_path / "here.txt").write_text("x")
+    (tmp_path / "here.txt").write_text("x", encoding="utf-8")
     assert is_so(carry_out(parse_check("command: test -f here.txt"), by_shell(tmp_path)))
     failed = carry_out(Check("command", "sh -c 'env; exit 7'"), by_shell(tmp_path))
     assert not is_so(failed) and "7" in failed.reason and "secret" not in failed.reason
@@ -187,7 +187,7 @@ def test_a_file_must_be_there_and_not_empty(tmp_path: Path) -> None:
     assert not is_so(look("file: out/a.txt", tmp_path))
     (tmp_path / "out/a.txt").touch()
     assert not is_so(look("file: out/a.txt", tmp_path))
-    (tmp_path / "out/a.txt").write_text("x")
+    (tmp_path / "out/a.txt").write_text("x", encoding="utf-8")
     assert is_so(look("file: out/a.txt", tmp_path))
     assert is_so(look(f"file: {tmp_path / 'out/a.txt'}", tmp_path / "elsewhere"))
     assert not is_so(look("file: out", tmp_path)), "a folder is no file"
@@ -294,7 +294,9 @@ def test_a_screen_that_can_not_be_read_is_not_an_empty_one(tmp_path: Path) -> No
 def _program(folder: Path, body: str) -> None:
     """A stand-in for tesseract: a real program, found by PATH, that is given a real file."""
     file = folder / "tesseract"
-    file.write_text(f"#!{sys.executable}\nimport sys, time\nfrom pathlib import Path\n{body}\n")
+    file.write_text(
+        f"#!{sys.executable}\nimport sys, time\nfrom pathlib import Path\n{body}\n", encoding="utf-8"
+    )
     file.chmod(file.stat().st_mode | stat.S_IXUSR)
 
 
@@ -409,9 +411,9 @@ def test_a_skills_command_runs_only_where_the_owners_rules_allow_it(tmp_path: Pa
 def test_a_skill_sees_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    (tmp_path / "secret.txt").write_text("hello")
+    (tmp_path / "secret.txt").write_text("hello", encoding="utf-8")
     (work / "link.txt").symlink_to(tmp_path / "secret.txt")
-    (work / "own.txt").write_text("hello")
+    (work / "own.txt").write_text("hello", encoding="utf-8")
     for name in ("../secret.txt", str(tmp_path / "secret.txt"), "link.txt"):
         assert not look(f"text: {name}: hello", work, skill="Skills/a.md").known
         assert is_so(look(f"text: {name}: hello", work)), "the owner may ask for it"

@@ -80,7 +80,12 @@ def test_without_a_display_nothing_is_offered_and_the_reason_is_told() -> None:
     )
     blind = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     done = subprocess.run(
-        [sys.executable, "-c", program], env=blind, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        env=blind,
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
     )
     early, offered, missing = json.loads(done.stdout)
     assert early == []
@@ -96,7 +101,7 @@ def test_without_the_packages_the_reason_says_how_to_get_them(
     from hindbrain.agent.tools.desktop.reach import desktop_missing
 
     monkeypatch.setitem(sys.modules, package, None)
-    assert "hindbrain[desktop]" in desktop_missing()
+    assert "pip install mss" in desktop_missing()
 
 
 def entry(folder: Path, name: str, **values: str) -> None:
@@ -115,7 +120,8 @@ def test_an_application_is_opened_by_its_name_without_our_keys(tmp_path: Path) -
     program.write_text(
         "import json, os, sys\n"
         "with open(sys.argv[1], 'w') as out:\n"
-        "    out.write(json.dumps([sys.argv[2:], dict(os.environ)]))\n"
+        "    out.write(json.dumps([sys.argv[2:], dict(os.environ)]))\n",
+        encoding="utf-8",
     )
     entry(
         tmp_path / "apps", "org.example.Editor", Name="Fine Editor",

@@ -33,7 +33,7 @@ class Desk:
         self.root.mkdir(parents=True)
         self.kept = home / "state" / "agent" / "replaced"
         self.config = self.root / "settings"
-        (home / "canary.txt").write_text(CANARY)
+        (home / "canary.txt").write_text(CANARY, encoding="utf-8")
         self.workspace = Workspace(
             self.root, Replaced(self.kept, clock), vaults=[self.root / "notes"], closed=[self.config]
         )
@@ -83,9 +83,9 @@ def test_a_whole_path_that_begins_with_the_workspace_is_a_path_in_it(desk: Desk)
 def test_what_is_replaced_is_kept_and_the_answer_says_where(desk: Desk) -> None:
     desk.put("src/a.py", "by hand\n")
     answer = desk.call("write_file", path="src/a.py", content="by the agent\n")
-    assert (desk.root / "src/a.py").read_text() == "by the agent\n"
+    assert (desk.root / "src/a.py").read_text(encoding="utf-8") == "by the agent\n"
     (kept,) = [file for file in desk.kept.rglob("*") if file.is_file()]
-    assert kept.read_text() == "by hand\n"
+    assert kept.read_text(encoding="utf-8") == "by hand\n"
     assert str(kept) in answer.text
     assert kept.parts[-2:] == ("src", "a.py")
 
@@ -137,7 +137,9 @@ def test_a_write_that_fails_leaves_the_file_and_no_litter(
         desk.call("write_file", path="a.txt", content="after")
     with pytest.raises(WriteFailed):
         desk.call("write_file", path="b.txt", content="new")
-    assert [(file.name, file.read_text()) for file in desk.root.iterdir()] == [("a.txt", "before")]
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in desk.root.iterdir()] == [
+        ("a.txt", "before")
+    ]
 
 
 def test_an_edit_that_comes_in_between_is_kept_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +148,7 @@ def test_an_edit_that_comes_in_between_is_kept_too(desk: Desk, monkeypatch: pyte
 
     def keep_while_somebody_saves(self: Replaced, path: str, data: bytes) -> Path:
         if data == b"first":
-            file.write_text("saved by a person meanwhile")
+            file.write_text("saved by a person meanwhile", encoding="utf-8")
         return keep(self, path, data)
 
     monkeypatch.setattr(Replaced, "keep", keep_while_somebody_saves)
@@ -212,7 +214,7 @@ def test_a_link_that_leads_out_is_neither_read_nor_written(desk: Desk) -> None:
             desk.call("write_file", path=path, content="x")
     with pytest.raises(UnsafePath):
         desk.call("list_files", path="folder")
-    assert (desk.home / "canary.txt").read_text() == CANARY
+    assert (desk.home / "canary.txt").read_text(encoding="utf-8") == CANARY
 
 
 @posix_only
@@ -221,9 +223,9 @@ def test_a_link_within_the_workspace_is_followed_and_stays_a_link(desk: Desk) ->
     (desk.root / "short").symlink_to("real")
     (desk.root / "also.txt").symlink_to("real/a.txt")
     desk.call("write_file", path="short/a.txt", content="one")
-    assert real.read_text() == "one"
+    assert real.read_text(encoding="utf-8") == "one"
     desk.call("write_file", path="also.txt", content="two")
-    assert real.read_text() == "two"
+    assert real.read_text(encoding="utf-8") == "two"
     assert (desk.root / "also.txt").is_symlink()
 
 
@@ -231,7 +233,7 @@ def test_a_link_within_the_workspace_is_followed_and_stays_a_link(desk: Desk) ->
 def test_another_name_of_the_same_file_keeps_its_bytes(desk: Desk) -> None:
     (desk.root / "a.txt").hardlink_to(desk.home / "canary.txt")
     desk.call("write_file", path="a.txt", content="x")
-    assert (desk.home / "canary.txt").read_text() == CANARY
+    assert (desk.home / "canary.txt").read_text(encoding="utf-8") == CANARY
 
 
 def test_settings_and_state_are_neither_read_nor_written(desk: Desk) -> None:
@@ -319,7 +321,7 @@ def test_a_folder_is_listed_without_what_is_not_for_agents(desk: Desk) -> None:
 
 @posix_only
 def test_a_name_with_a_line_break_can_not_pass_for_two(desk: Desk) -> None:
-    (desk.root / "a\nagent.toml  12").write_text("x")
+    (desk.root / "a\nagent.toml  12").write_text("x", encoding="utf-8")
     assert len(desk.call("list_files").text.split("\n")) == 1
 
 

@@ -171,7 +171,7 @@ def test_a_file_that_a_disk_has_spoilt_does_not_stop_the_others(
     file = tmp_path / "agent" / "queue" / f"{spoilt.id}.json"
     file.write_bytes(b"\0" * 40)
     ran: list[str] = []
-    gateway.work(lambda ticket: {"n": ran.append(ticket.text)}, _until_empty(gateway))
+    gateway.work(lambda ticket: {"n": ran.append(ticket.text)}, _until_empty(gateway))  # type: ignore[func-returns-value]
     assert ran == ["two"]
     assert list(file.parent.glob("*.bad"))  # kept, for whoever wants to look
 
@@ -312,7 +312,7 @@ def test_what_the_disk_refuses_is_told_as_an_error_of_ours(
     folder = tmp_path / "agent" / broken
     if folder.exists():
         folder.rename(folder.with_name("away"))
-    folder.write_text("no folder")
+    folder.write_text("no folder", encoding="utf-8")
     deeds: dict[str, list[Callable[[], object]]] = {
         "queue": [
             gateway.waiting,

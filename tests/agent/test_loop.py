@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agent.run_bench import Bench, Person, texts, tool
 
@@ -159,7 +159,7 @@ def test_calls_run_one_after_the_other_when_one_of_them_must(bench: Bench, other
         at_work.release()
         return Result("", failed=threading.current_thread() is not threading.main_thread())
 
-    bench.tools = (tool("read", handler=note, side_by_side=True), tool("other", other, note))  # type: ignore[arg-type]
+    bench.tools = (tool("read", handler=note, side_by_side=True), tool("other", other, note))
     bench.script(
         says("", calls("read", what="1"), calls("other", what="2"), calls("read", what="3")), "Done."
     )
@@ -257,6 +257,7 @@ def test_a_conversation_that_fits_is_sent_as_it_is(messages: list[ChatMessage]) 
     assert from_messages(to_messages(messages), messages) == messages
 
 
+@settings(deadline=None)  # the first example reads the tables of words
 @given(conversations(), st.integers(40, 400))
 def test_whatever_is_left_out_each_call_keeps_its_result(messages: list[ChatMessage], extra: int) -> None:
     window = ContextWindow(budget_of(1_000 + extra), EstimatedTokens())

@@ -84,10 +84,10 @@ def test_a_damaged_device_file_is_told_and_not_replaced(tmp_path: Path) -> None:
     load_device(tmp_path)
     file = tmp_path / "agent" / "openclaw-device.json"
     for damage in ("", "{}", "[]", '{"private_key": "!"}', '{"private_key": 5}'):
-        file.write_text(damage)
+        file.write_text(damage, encoding="utf-8")
         with pytest.raises(ConfigError):
             load_device(tmp_path)
-        assert file.read_text() == damage
+        assert file.read_text(encoding="utf-8") == damage
 
 
 def test_a_wrong_token_is_the_owners_to_put_right(tmp_path: Path, stub: Stub) -> None:
@@ -209,7 +209,7 @@ def test_only_what_people_wrote_since_then_is_read(tmp_path: Path, stub: Stub) -
         },
         {"role": "user", "content": "no id"},
         {"role": "user", "content": 7, "__openclaw": "odd"},
-        "nonsense",  # type: ignore[list-item]
+        "nonsense",
     ]
     channel = bridge(tmp_path, stub.url, target=_TARGET._replace(since=1_000.0))
     found = channel.check(200)

@@ -124,7 +124,7 @@ def test_a_limit_ends_a_run_that_would_go_on_for_ever(bench: Bench, limits: Limi
     bench.script(*[answer] * 20)
     result = bench.agent.run(RunRequest("read on", limits=limits))
     assert (result.end, result.iterations) == ("fail", iterations)
-    assert result.usage == Usage(90 * iterations, 0, 10 * iterations, pytest.approx(0.1 * iterations))
+    assert result.usage == Usage(90 * iterations, 0, 10 * iterations, pytest.approx(0.1 * iterations))  # type: ignore[arg-type]
     assert result.seconds == 10 * iterations
     assert bench.kinds(result.run)[-1] == "RunEnded"
 
@@ -227,7 +227,7 @@ def test_what_a_judge_takes_is_counted_and_kept_for_a_resume(bench: Bench) -> No
     bench.judge = ScriptedChat([ChatAnswer('{"score": 95, "reason": ""}', usage=Usage(40, 0, 5, 0.01))])
     result = bench.agent.run(RunRequest("go", judged=True))
     assert (result.end, result.score) == ("complete", 95)
-    assert result.usage == Usage(130, 0, 15, pytest.approx(0.11))
+    assert result.usage == Usage(130, 0, 15, pytest.approx(0.11))  # type: ignore[arg-type]
 
 
 def test_a_text_in_a_call_can_not_pass_for_an_argument_more(bench: Bench) -> None:
@@ -242,7 +242,7 @@ def test_our_own_mistake_is_raised_and_the_run_has_an_end(bench: Bench) -> None:
 
     bench.script("Hello.")
     with pytest.raises(ZeroDivisionError):
-        bench.agent.run(RunRequest("go"), broken)  # type: ignore[arg-type]
+        bench.agent.run(RunRequest("go"), broken)
     (run,) = [episode.run for episode in bench.runs.episodes()]
     end = bench.events(run)[-1]
     assert isinstance(end, RunEnded)
@@ -279,7 +279,7 @@ def test_only_one_run_goes_on_in_a_vault(bench: Bench) -> None:
 
 
 def test_without_a_chat_model_it_is_said_how_to_name_one(bench: Bench) -> None:
-    bench.chat = None  # type: ignore[assignment]
+    bench.chat = None
     with pytest.raises(ConfigError, match=r"chat\.provider.*chat\.model"):
         bench.agent.run(RunRequest("go"))
     with pytest.raises(ConfigError):
@@ -316,7 +316,7 @@ def test_what_acts_after_recalled_text_needs_a_person_and_is_done_once_allowed(b
 def test_what_a_person_denies_is_not_done_and_stands_in_no_journal(bench: Bench) -> None:
     bench.recalled = "user"
     done: list[str] = []
-    bench.tools = (tool("write", "act", lambda args: Result(str(done.append(args["what"])))),)
+    bench.tools = (tool("write", "act", lambda args: Result(str(done.append(args["what"])))),)  # type: ignore[func-returns-value]
     bench.script(calls("write", what="x"), "I was not allowed to.")
     result = bench.agent.run(RunRequest("go"), approver=Person("deny"))
     assert result.end == "complete"

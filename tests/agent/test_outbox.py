@@ -226,7 +226,7 @@ def test_a_file_that_holds_no_message_is_kept_beside_and_reported(
         "e": '{"message": {}, "state": "?"}',
     }
     for name, text in bad.items():
-        (folder / f"{name}.json").write_text(text)
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
     assert outbox.waiting() == []
     assert outbox.flush().unreadable == tuple(sorted(bad))
     assert outbox.flush().unreadable == ()

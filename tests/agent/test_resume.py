@@ -170,7 +170,7 @@ def test_wherever_it_was_cut_off_the_journal_tells_each_step_once(
     whole, bench = Bench(tmp_path / "whole"), Bench(tmp_path / "cut")
     request = RunRequest("look", (Check("file", "there"),))
     for one in (whole, bench):
-        (one.workspace / "there").write_text("x")
+        (one.workspace / "there").write_text("x", encoding="utf-8")
         one.script(*[_looks_twice] * 9)
     expected = [event._replace(run="") for event in whole.events(whole.agent.run(request).run)]
     cut_at(kind, number, after=after)

@@ -27,6 +27,7 @@ from workbench import Vault
 MakeApp = Callable[..., App]
 
 SMALL = Limits(window=3_000)
+SUMMED_UP = "The person asked about a long book; the river came to the mill."
 CHATTER = [
     message
     for at in range(60)
@@ -61,8 +62,9 @@ class Narrow:
     def answer(self, request: ChatRequest, _: Watch = NOBODY) -> ChatAnswer:
         tokens = sum(count_tokens(message.text) for message in request.messages) + request.max_tokens
         tokens += sum(count_tokens(json.dumps(spec)) for spec in request.tools)
-        self.sent.append(tokens)
-        self.asked.append(request)
+        if request.tools:  # else it is asked for a summary
+            self.sent.append(tokens)
+            self.asked.append(request)
         if tokens > self.window:
             said = f"request ({tokens} tokens) exceeds the available context size ({self.window} tokens)"
             raise ModelError(f"'127.0.0.1' answered HTTP 400: {said}", status=400, said=said)
@@ -116,7 +118,8 @@ def test_a_request_that_was_too_long_is_sent_again_in_half_the_window(bench: Ben
     result = bench.agent.run(RunRequest("go on", limits=limits, history=SAID * 4), bench.said.append)
     assert (result.end, result.answer, result.iterations) == ("complete", "It comes to the mill.", 1)
     assert chat.sent == sorted(chat.sent, reverse=True)
-    assert [said.data["window"] for said in bench.said if said.kind == "note"] == [16_000, 8_000, 4_000]
+    narrowed = [said.data["window"] for said in bench.said if "window" in said.data]
+    assert narrowed == [16_000, 8_000, 4_000]
     assert bench.kinds(result.run).count("IterationStarted") == 1
 
 
@@ -191,26 +194,29 @@ def test_what_the_owner_said_long_ago_is_in_the_vault_when_it_is_condensed(
     vault: Vault, make_app: MakeApp
 ) -> None:
     app = make_app(vault.root)
-    chat = _scripted(app, "NO_REPLY", "It ends well.")
+    chat = _scripted(app, "NO_REPLY", SUMMED_UP, "It ends well.")
     result = _told(app)
     assert (result.end, result.answer) == ("complete", "It ends well.")
     assert {"User prefers pytest over unittest", "User lives in Utrecht"} <= _kept(app)
-    assert any("pytest over unittest" in path.read_text() for path in vault.root.rglob("*.md"))
+    assert any(
+        "pytest over unittest" in path.read_text(encoding="utf-8") for path in vault.root.rglob("*.md")
+    )
     assert not any("pytest over unittest" in text for text in texts(chat.asked[-1], "user"))
+    assert any(SUMMED_UP in text for text in texts(chat.asked[-1], "system"))
 
 
 def test_it_is_kept_once_for_all_commands_of_a_conversation(vault: Vault, make_app: MakeApp) -> None:
     app = make_app(vault.root)
-    chat = _scripted(app, "NO_REPLY", calls("vault_list"), "It ends well.", "As I said.")
+    chat = _scripted(app, "NO_REPLY", SUMMED_UP, calls("vault_list"), "It ends well.", "As I said.")
     first = _told(app)
     assert first.end == "complete"
     assert _told(app, history=first.messages).answer == "As I said."
-    assert len(chat.asked) == 4
+    assert len(chat.asked) == 5  # and it was summed up once
 
 
 def test_half_a_window_later_it_is_kept_again(vault: Vault, make_app: MakeApp) -> None:
     app = make_app(vault.root)
-    chat = _scripted(app, "NO_REPLY", "It ends well.", "NO_REPLY", "As I said.")
+    chat = _scripted(app, "NO_REPLY", SUMMED_UP, "It ends well.", "NO_REPLY", SUMMED_UP, "As I said.")
     later = (ChatMessage("user", "I work at Zebra Press."), *CHATTER)
     history = (*_told(app).messages, *later)
     assert "User works at Zebra Press" not in _kept(app)
@@ -229,9 +235,9 @@ def test_a_short_conversation_is_left_alone(vault: Vault, make_app: MakeApp) -> 
 
 def test_without_memory_nothing_is_kept(vault: Vault, make_app: MakeApp) -> None:
     app = make_app(vault.root)
-    chat = _scripted(app, "It ends well.")
+    chat = _scripted(app, SUMMED_UP, "It ends well.")
     assert app.agent.run(RunRequest("and then?", limits=SMALL, history=SAID, preset="")).ok
-    assert len(chat.asked) == 1
+    assert len(chat.asked) == 2
     assert not _kept(app)
 
 
@@ -258,7 +264,7 @@ def test_a_long_run_without_a_conversation_has_nothing_to_keep(bench: Bench) -> 
 
 def test_what_checks_found_does_not_pass_for_the_owners_word(bench: Bench) -> None:
     """A check quotes what a program prints, in a user's place."""
-    (bench.workspace / "a.txt").write_text("x")
+    (bench.workspace / "a.txt").write_text("x", encoding="utf-8")
     bench.script("Done.", "Done, really.", "Give up?", "I give up.", "x", "x")
     checks = (parse_check("text: a.txt: I live in Berlin"),)
     first = bench.agent.run(RunRequest("write it", checks))

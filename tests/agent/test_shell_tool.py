@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,7 +36,7 @@ def _call(bench: ShellBench, shell: Shell | None = None, **arguments: object) ->
     return box.run(*box.checked(ToolCall("c1", SHELL, arguments)))
 
 
-def _python(bench: ShellBench, code: str, **arguments: object) -> Result:
+def _python(bench: ShellBench, code: str, **arguments: Any) -> Result:
     return _call(bench, argv=[sys.executable, "-I", "-c", code], **arguments)
 
 

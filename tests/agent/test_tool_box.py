@@ -44,13 +44,13 @@ def test_in_the_vault_itself_files_are_only_read(plain: Bench, tmp_path: Path) -
 
 
 def test_the_owners_rules_and_our_state_are_out_of_reach(plain: Bench, tmp_path: Path) -> None:
-    (tmp_path / "agent.toml").write_text("[shell]\n")
+    (tmp_path / "agent.toml").write_text("[shell]\n", encoding="utf-8")
     box = toolbox_for(parts_of(plain, tmp_path), tmp_path)  # the settings lie in the workspace
     own = plain.app.state.relative_to(tmp_path).as_posix()
     for path in ("agent.toml", "no-config.toml", f"{own}/agent/approvals/a-1.json"):
         call = ToolCall("c1", "write_file", {"path": path, "content": "x"})
         assert box.run(*box.checked(call)).failed
-    assert (tmp_path / "agent.toml").read_text() == "[shell]\n"
+    assert (tmp_path / "agent.toml").read_text(encoding="utf-8") == "[shell]\n"
     call = ToolCall("c2", "write_file", {"path": "fine.txt", "content": "x"})
     assert not box.run(*box.checked(call)).failed
 
@@ -60,6 +60,6 @@ def test_the_named_workspace_is_made_and_without_one_the_current_folder_counts(t
     assert find_workspace(AgentPolicy(workspace=named), tmp_path) == named
     assert named.is_dir()
     assert find_workspace(AgentPolicy(), tmp_path) == tmp_path
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(ConfigError):
         find_workspace(AgentPolicy(workspace=tmp_path / "file"), tmp_path)

@@ -148,7 +148,7 @@ def test_only_an_id_of_ours_names_a_transcript(tmp_path: Path, run: str) -> None
 
 
 def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "agent").write_text("a file")
+    (tmp_path / "agent").write_text("a file", encoding="utf-8")
     with pytest.raises(WriteFailed):
         Transcript(tmp_path, "r-1").append(Opened(1))
 

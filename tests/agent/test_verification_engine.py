@@ -22,7 +22,7 @@ def verified(folder: Path, *forms: str, judge: ScriptedChat | None = None) -> Ve
 
 
 def test_the_score_is_the_share_of_checks_that_hold(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
     forms = ["file: a.txt", "text: a.txt: hello", "text: a.txt: bye", "file: b.txt"]
     assert verified(tmp_path, *forms[:2])[:2] == (100, True)
     found = verified(tmp_path, *forms)
@@ -34,7 +34,7 @@ def test_the_score_is_the_share_of_checks_that_hold(tmp_path: Path) -> None:
 def test_many_checks_that_hold_do_not_outvote_one_that_does_not(tmp_path: Path) -> None:
     forms = [f"file: {number}.txt" for number in range(10)]
     for number in range(9):
-        (tmp_path / f"{number}.txt").write_text("x")
+        (tmp_path / f"{number}.txt").write_text("x", encoding="utf-8")
     assert verified(tmp_path, *forms)[:2] == (90, False)
 
 
@@ -47,7 +47,7 @@ def test_without_checks_and_judge_nothing_is_verified(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_looked_at_has_not_passed_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
     found = verified(tmp_path, "file: a.txt", "screen: Saved")
     assert found[:2] == (50, False)
     assert len(found.reasons) == 1 and "could not be looked at" in found.reasons[0]
@@ -56,7 +56,7 @@ def test_what_can_not_be_looked_at_has_not_passed_and_says_so(tmp_path: Path) ->
 
 
 def test_a_judge_lowers_what_the_checks_say(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
     low = verified(tmp_path, "file: a.txt", judge=ScriptedChat(['{"score": 30, "reason": "wrong file"}']))
     assert low[:2] == (30, False) and low.reasons == ("judge: wrong file",)
     high = verified(tmp_path, "file: a.txt", judge=ScriptedChat(['{"score": 90, "reason": ""}']))
@@ -75,7 +75,7 @@ def test_a_judge_alone_decides_where_there_are_no_checks(tmp_path: Path) -> None
 
 
 def test_a_judge_that_does_not_answer_changes_nothing_and_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
     checked = verified(tmp_path, "file: a.txt", judge=ScriptedChat(["babble", "babble"]))
     assert checked[:2] == (100, True) and len(checked.reasons) == 1
     alone = verified(tmp_path, judge=ScriptedChat(["babble", "babble"]))

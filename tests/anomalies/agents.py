@@ -22,7 +22,7 @@ from hindbrain.memory.tools import tool_named
 from hindbrain.memory.tools.tool import ToolResult, call
 
 LOG, BOARD, COUNTER = "Shared log.md", "Board.md", "Counter.md"
-TASKS, MEMORY = "Agent/Active Tasks.md", "Agent/Memory/"
+TASKS, MEMORIES = "Agent/Active Tasks.md", ("Agent/Memory/", "Agent/Decisions/")
 DEEDS = (
     "append",
     "append_below",
@@ -59,9 +59,9 @@ def prepare(folder: Path, agents: int) -> None:
     root = folder / "vault"
     (root / ".obsidian").mkdir(parents=True)
     board = "".join(f"agent-{who}: -\n\nBetween {who} and the next.\n\n" for who in range(agents))
-    (root / BOARD).write_text(f"# Board\n\n{board}")
-    (root / COUNTER).write_text("count: 0\n")
-    (root / LOG).write_text("# Log\n\n## Events\n\n## Rest\n\n")
+    (root / BOARD).write_text(f"# Board\n\n{board}", encoding="utf-8")
+    (root / COUNTER).write_text("count: 0\n", encoding="utf-8")
+    (root / LOG).write_text("# Log\n\n## Events\n\n## Rest\n\n", encoding="utf-8")
     app = make_app(folder)
     app.writer.put_state_file("layout.toml", b'base = "obsidian"\nfolder = "Agent"\n')
     app.close()
@@ -92,7 +92,7 @@ def run_agents(folder: Path, agents: int, deeds: int, *, embedder: str = "none")
     os.close(gate)
     os.close(opener)  # all of them read to the end now
     ends = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
-    errors = [file.read_text() for file in (folder / "told").glob("*.error")]
+    errors = [file.read_text(encoding="utf-8") for file in (folder / "told").glob("*.error")]
     assert not any(ends), errors[:1]
     return [told for who in range(agents) for told in _read_log(folder, who)]
 
@@ -109,13 +109,13 @@ def _live(folder: Path, who: int, deeds: int, gate: int, embedder: str) -> None:
         app.close()
         code = 0
     except BaseException:  # noqa: BLE001 - the test shows it
-        (folder / "told" / f"{who}.error").write_text(traceback.format_exc())
+        (folder / "told" / f"{who}.error").write_text(traceback.format_exc(), encoding="utf-8")
     finally:
         os._exit(code)
 
 
 def _read_log(folder: Path, who: int) -> Iterator[Told]:
-    for line in (folder / "told" / f"{who}.jsonl").read_text().splitlines():
+    for line in (folder / "told" / f"{who}.jsonl").read_text(encoding="utf-8").splitlines():
         yield Told(*json.loads(line))
 
 
@@ -125,7 +125,7 @@ class Agent:
     def __init__(self, app: App, who: int, log: Path) -> None:
         self._app = app
         self._who = who
-        self._log = log.open("a")
+        self._log = log.open("a", encoding="utf-8")
         self._dice = random.Random(who)
         self._task_token = ""
         self._steps: list[str] = []  # what is still to be done with the task, the next one last

@@ -122,7 +122,8 @@ def _json_break_outs(text: str) -> Iterator[str]:
         yield "not one JSON value"
         return
     if set(value) != {
-        "source", "preset", "query", "budget", "confidence", "abstained", "slots", "notices", "status"
+        "source", "preset", "query", "budget", "confidence", "abstained", "frame", "slots", "notices",
+        "status",
     }:  # fmt: skip
         yield "keys that are not ours"
     for reading in (text, _looks_like(text)):

@@ -76,7 +76,7 @@ class Box:
 
     def told(self, log: str) -> list[str]:
         file = self.logs / log
-        return file.read_text().split() if file.exists() else []
+        return file.read_text(encoding="utf-8").split() if file.exists() else []
 
     def _do(self, args: Arguments) -> Result:
         self._note("done", args["what"])
@@ -179,8 +179,11 @@ def kill_twice(place: Path, first_every: int, second_every: int) -> None:
             left = box.bench.agent.open_runs()
             if left:
                 killed(
-                    box, lambda box=box, run=left[0].run: box.bench.agent.resume(run, box._hear), again, kill
-                )  # type: ignore[misc]
+                    box,
+                    lambda box=box, run=left[0].run: box.bench.agent.resume(run, box._hear),  # type: ignore[misc]
+                    again,
+                    kill,
+                )
             judge(box, box.go_on())
 
 

@@ -165,7 +165,7 @@ def test_a_tag_added_to_every_note_touches_the_tags_only(
 ) -> None:
     for name, data in corpus.items():
         if name in doubtful:
-            assert _refuses(lambda data=data: add_to_list(data, "tags", ["hb/test"])), name
+            assert _refuses(lambda data=data: add_to_list(data, "tags", ["hb/test"])), name  # type: ignore[misc]
             continue
         after = add_to_list(data, "tags", ["hb/test"])
         before, now = _properties(data), _properties(after)

@@ -21,7 +21,7 @@ if sys.platform == "win32":
 
 from tests.anomalies.killer import CHANGES_FILES, NEVER, Faults, failing, kill, kill_in_the_middle, run_forked
 from tests.anomalies.oracle import nothing_is_left_over
-from tests.learn.consolidating import consolidator, day, make_own, notes_of, write_day
+from tests.learn.consolidating import consolidator, day, make_own, mark_ours, notes_of, write_day
 from tests.learn.test_consolidation_journals import write_run
 
 from hindbrain.app import App, build_app
@@ -74,18 +74,22 @@ def template(place: Path) -> Path:
     folder = place / "template"
     root = folder / "vault"
     (root / ".hindbrain").mkdir(parents=True)
-    (root / ".hindbrain" / "vault-id").write_text("the-vault")
+    (root / ".hindbrain" / "vault-id").write_text("the-vault", encoding="utf-8")
     make_own(root)
     write_day(root, 40, "- [09:00] We decided to use Caddy instead of nginx", "- typed by hand")
     write_day(root, 33, "- [09:00] Checked 3 new emails", "- Important: the boiler key is with Anna Berg")
     write_day(root, 20, "- Decided: the favourite editor is emacs", "- Checked 4 new emails")
     write_day(root, 9, "- Checked 5 new emails", "- We decided to use Go instead of Rust [source:: web]")
     (root / "Memory").mkdir()
-    (root / "Memory" / "fact.md").write_text(MEMORIES.format(old=day(200), new=day(20)))
+    (root / "Memory" / "fact.md").write_text(MEMORIES.format(old=day(200), new=day(20)), encoding="utf-8")
     (root / "Sessions").mkdir()
-    (root / "Sessions" / f"{day(120)} harbor b7a39e.md").write_text("---\ntype: session\n---\n# Session\n")
+    session, text = f"Sessions/{day(120)} harbor b7a39e.md", "---\ntype: session\n---\n# Session\n"
+    (root / session).write_text(text, encoding="utf-8")
+    mark_ours(root, session, text)
     (root / "Learning").mkdir()
-    (root / "Learning" / "Lessons.md").write_text("# Lessons\n\n## Lessons\n\n- a line of mine\n")
+    (root / "Learning" / "Lessons.md").write_text(
+        "# Lessons\n\n## Lessons\n\n- a line of mine\n", encoding="utf-8"
+    )
     write_run(root, "r-a", 100)
     write_run(root, "r-b", 400)
     return folder

@@ -113,17 +113,19 @@ def in_vault(root):
 def fill(root, count, folder="Notes"):
     (root / folder).mkdir(parents=True, exist_ok=True)
     for number in range(count):
-        (root / folder / f"note {number}.md").write_text(f"# Note {number}\n\nText of {number}.\n")
+        (root / folder / f"note {number}.md").write_text(
+            f"# Note {number}\n\nText of {number}.\n", encoding="utf-8"
+        )
 
 
 def save_atomically(file, text):
     temp = file.with_name(f".{file.name}.tmp")
-    temp.write_text(text)
+    temp.write_text(text, encoding="utf-8")
     temp.replace(file)
 
 
 def save_by_truncating(file, text):
-    with open(file, "w") as note:
+    with open(file, "w", encoding="utf-8") as note:
         note.flush()
         note.write(text)
 
@@ -131,7 +133,7 @@ def save_by_truncating(file, text):
 def save_as_vim(file, text):
     backup = file.with_name(file.name + "~")
     file.rename(backup)
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     backup.unlink()
 
 
@@ -177,7 +179,7 @@ def test_a_burst_of_2000_changes_takes_few_syncs(place):
     with Following(place, debounce_ms=300) as following:
         before = len(following.syncs())
         for number in range(2_000):
-            (following.root / "Notes" / f"note {number}.md").write_text(f"changed {number}")
+            (following.root / "Notes" / f"note {number}.md").write_text(f"changed {number}", encoding="utf-8")
         following.wait_until_equal()
         assert len(following.syncs()) - before <= 2
 
@@ -192,7 +194,7 @@ def test_a_storm_of_random_changes_ends_in_the_index(place):
             note = rng.choice(notes)
             action = rng.choice(("edit", "atomic", "truncate", "new", "move", "folder"))
             if action == "edit":
-                note.write_text(f"step {step}")
+                note.write_text(f"step {step}", encoding="utf-8")
             elif action == "atomic":
                 save_atomically(note, f"step {step}")
             elif action == "truncate":
@@ -216,8 +218,10 @@ def test_with_a_dead_watcher_the_next_look_finds_the_change(place):
     fill(place / "vault", 20)
     with Following(place, rescan_s=0.2, open_events=dropped) as following:
         for number in range(10):  # two are enough, unless one look finds two of them
-            (following.root / "Notes" / f"note {number}.md").write_text("nobody told")
+            (following.root / "Notes" / f"note {number}.md").write_text("nobody told", encoding="utf-8")
             following.wait_until_equal()
+            if following.changes.mode == "polling":
+                break
         following.wait_until(lambda: following.changes.mode == "polling")
 
 
@@ -227,8 +231,8 @@ def test_with_a_dead_watcher_even_a_forged_time_is_found(place):
     note = place / "vault" / "Notes" / "note 5.md"
     os.utime(note, (1_600_000_000, 1_600_000_000))
     with Following(place, rescan_s=0.2, open_events=dropped) as following:
-        text = note.read_text()
-        note.write_text(text.upper())
+        text = note.read_text(encoding="utf-8")
+        note.write_text(text.upper(), encoding="utf-8")
         os.utime(note, (1_600_000_000, 1_600_000_000))
         following.wait_until_equal()
 
@@ -242,12 +246,13 @@ def test_a_vault_that_is_unmounted_keeps_its_index_and_goes_on(place):
         following.root.rename(away)
         following.wait_for_event("frozen")
         assert following.indexed() == whole
-        assert read_heartbeat(following.state, SystemClock().now()).alive
-        (away / "Notes" / "note 1.md").write_text("changed while it was away")
+        beat = read_heartbeat(following.state, SystemClock().now())
+        assert beat is not None and beat.alive
+        (away / "Notes" / "note 1.md").write_text("changed while it was away", encoding="utf-8")
         away.rename(following.root)
         following.wait_until_equal()
         following.wait_for_event("resumed")
-        (following.root / "Notes" / "note 2.md").write_text("changed after it came back")
+        (following.root / "Notes" / "note 2.md").write_text("changed after it came back", encoding="utf-8")
         following.wait_until_equal()
 
 
@@ -273,7 +278,9 @@ def test_a_real_watch_limit_turns_to_looking(place):
     for number in range(60):
         (place / "vault" / f"f{number}").mkdir(parents=True)
     command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", _LIMITED, str(place / "vault")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=DEADLINE_S, check=False, encoding="utf-8"
+    )
     if done.returncode and ("unshare" in done.stderr or "max_inotify" in done.stderr):
         pytest.skip("this system allows no user namespace with a limit of its own")
     assert done.stdout.split() == ["polling", "1"], done.stderr

@@ -154,7 +154,7 @@ def test_a_full_disk_is_reported_and_costs_nothing(make_bench: MakeBench, limit:
 
 @pytest.mark.promise("P6")
 def test_a_state_folder_that_can_not_be_made_is_reported(make_bench: MakeBench, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     bench = make_bench(None, state_folder=str(tmp_path / "file" / "state"))
     bench.vault.write("a.md", "text\n")
     with pytest.raises(IndexFault):

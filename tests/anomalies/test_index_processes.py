@@ -67,6 +67,7 @@ def _start(program: str, *arguments: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
     )
 
 
@@ -174,6 +175,6 @@ def test_a_reader_that_stays_open_sees_what_a_sync_has_added(bench: Bench) -> No
     bench.vault.remove("a.md")
     bench.sync()
     for mode in ("hybrid", "keyword", "semantic"):
-        assert [hit.path for hit in engine.search(SearchQuery("giraffes", mode=mode)).hits] == ["b.md"]  # type: ignore[arg-type]
-        assert [hit.path for hit in engine.search(SearchQuery("zebras", mode=mode)).hits] in ([], ["b.md"])  # type: ignore[arg-type]
+        assert [hit.path for hit in engine.search(SearchQuery("giraffes", mode=mode)).hits] == ["b.md"]
+        assert [hit.path for hit in engine.search(SearchQuery("zebras", mode=mode)).hits] in ([], ["b.md"])
     store.close()

@@ -47,7 +47,7 @@ def test_a_hundred_thousand_notes_are_indexed_anew_and_answer_meanwhile(place: P
     assert_sound(bench.app.index_path)
 
 
-def _app_for(like: Bench, root: Path, state: Path):  # type: ignore[no-untyped-def]
+def _app_for(like: Bench, root: Path, state: Path):
     from hindbrain.app import build_app
     from hindbrain.base.config import load_config
 

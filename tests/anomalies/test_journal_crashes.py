@@ -25,7 +25,7 @@ from hindbrain.learn.runs.store import RunStore
 from hindbrain.vault.write import VaultWriter
 
 NOW = 1_778_846_400.0
-RUN = [
+RUN: list[Event] = [
     RunCreated("r-1", NOW, "open the window, however long that takes"),
     ToolExecuted("r-1", NOW + 1, "open", {"what": "window", "how": "wide " * 20}),
     ToolExecuted("r-1", NOW + 2, "look", {}),

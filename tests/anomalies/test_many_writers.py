@@ -37,8 +37,10 @@ def run(place: Path, deeds: int) -> tuple[Path, list[Told]]:
 
 def everything_acknowledged_is_there(folder: Path, told: list[Told]) -> None:
     root = folder / "vault"
-    texts = {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*.md")}
-    memories = "".join(text for path, text in texts.items() if path.startswith(agents.MEMORY))
+    texts = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.md")
+    }
+    memories = "".join(text for path, text in texts.items() if path.startswith(agents.MEMORIES))
     counted = sum(one.deed == "count" and one.code == "ok" for one in told)
     last: dict[str, str] = {}  # what each agent wrote last into its own line
     states: dict[str, str] = {}  # of the tasks, by the token in their title
@@ -71,9 +73,13 @@ def nothing_else_is_changed_or_left(folder: Path) -> None:
     root, state = folder / "vault", next((folder / "state").iterdir())
     oracle.nothing_is_left_over(root, state)
     assert oracle.conflict_copies(root) == []
-    between = re.findall(r"^Between (\d+) and the next\.$", (root / agents.BOARD).read_text(), re.M)
+    between = re.findall(
+        r"^Between (\d+) and the next\.$", (root / agents.BOARD).read_text(encoding="utf-8"), re.M
+    )
     assert between == [str(who) for who in range(AGENTS)]
-    tasks = re.findall(r"^- \[.\] \*\*Look after (\w+)\*\* ", (root / agents.TASKS).read_text(), re.M)
+    tasks = re.findall(
+        r"^- \[.\] \*\*Look after (\w+)\*\* ", (root / agents.TASKS).read_text(encoding="utf-8"), re.M
+    )
     assert len(tasks) == len(set(tasks)) > 0
 
 

@@ -80,8 +80,8 @@ def template(place: Path) -> Path:
     folder = place / "template"
     root = folder / "vault"
     (root / ".hindbrain").mkdir(parents=True)
-    (root / ".hindbrain" / "vault-id").write_text("the-vault")
-    (root / ".hindbrain" / "layout.toml").write_text('base = "obsidian"\nfolder = ""\n')
+    (root / ".hindbrain" / "vault-id").write_text("the-vault", encoding="utf-8")
+    (root / ".hindbrain" / "layout.toml").write_text('base = "obsidian"\nfolder = ""\n', encoding="utf-8")
     (root / "Daily").mkdir()
     (root / NOTE).write_bytes(HUMAN.encode())
     return folder

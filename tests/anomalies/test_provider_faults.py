@@ -74,7 +74,7 @@ def test_what_a_conversation_decided_is_kept_by_rules(app: App) -> None:
     ]
     flushed = flusher.flush(said, SessionKey("claude-code", "s1"))
     app.memory.settle(idle=True)
-    kept = "\n".join(file.read_text() for file in Path(app.root).rglob("*.md"))
+    kept = "\n".join(file.read_text(encoding="utf-8") for file in Path(app.root).rglob("*.md"))
     assert "heron" in kept
     assert flushed.notices  # that the model could not be used is said
 

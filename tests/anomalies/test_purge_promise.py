@@ -148,7 +148,7 @@ def live_with(app: App, vault: Vault) -> str:
     append_event(app.state, {"host": "claude-code", "session": "s1", "event": "stop", "prompt": THEN})
     Tally(app.state).add(session, [Kept(THEN, "fact")])
     write_session_note(app.memory, session, [Kept(THEN, "fact"), Kept("We use Go", "decision")])
-    (app.state / "queue-unreadable.jsonl").write_text('{"text": "Quokkalina kee\n')
+    (app.state / "queue-unreadable.jsonl").write_text('{"text": "Quokkalina kee\n', encoding="utf-8")
     app.close()
     return memory_id
 
@@ -188,8 +188,8 @@ def test_what_was_purged_is_not_learned_again_and_everything_else_is_as_it_was(
         texts = [item.text for item in app.memory.book.items() if "(conflict" not in item.path]
         assert texts == ["The rent is due in May", "The dentist is in the Main Street"]
         assert app.memory.queue.pending() == []
-        assert "Nothing yet." in (vault.root / "Plan.md").read_text()
-        assert "what is the plan" in (vault.root / ".hindbrain/usage.jsonl").read_text()
+        assert "Nothing yet." in (vault.root / "Plan.md").read_text(encoding="utf-8")
+        assert "what is the plan" in (vault.root / ".hindbrain/usage.jsonl").read_text(encoding="utf-8")
         report = app.sync(verify=True)
         assert report.clean
         assert {hit.path for hit in app.search(SearchQuery("dentist")).hits} >= {"Agent/Memory/fact.md"}

@@ -154,7 +154,7 @@ def test_processes_that_add_and_flush_at_once_lose_and_double_nothing(tmp_path: 
         for turn in range(60):
             with queue.flushing(10) as taken:
                 names = [entry.id for entry in taken.waiting]
-                (tmp_path / "applied" / f"{who}-{turn}").write_text(" ".join(names))
+                (tmp_path / "applied" / f"{who}-{turn}").write_text(" ".join(names), encoding="utf-8")
                 taken.done(names[::2])  # the others wait for somebody's next turn
 
     children = []
@@ -170,6 +170,8 @@ def test_processes_that_add_and_flush_at_once_lose_and_double_nothing(tmp_path: 
         children.append(pid)
     for pid in children:
         assert os.waitpid(pid, 0)[1] == 0
-    seen = {name for file in (tmp_path / "applied").iterdir() for name in file.read_text().split()}
+    seen = {
+        name for file in (tmp_path / "applied").iterdir() for name in file.read_text(encoding="utf-8").split()
+    }
     left = {entry.id for entry in WriteQueue(tmp_path / "state").pending()}
     assert seen | left == {f"m-{who}-{number}" for who in range(writers) for number in range(each)}

@@ -3,6 +3,7 @@
 import os
 import shutil
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +26,7 @@ def vault(tmp_path):
     root = tmp_path / "vault"
     for path in NOTES:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(path)
+        (root / path).write_text(path, encoding="utf-8")
     return root
 
 
@@ -63,11 +64,11 @@ def test_an_empty_vault_that_never_had_notes_is_fine(tmp_path):
 
 def test_another_vault_in_the_same_place_deletes_nothing(vault):
     (vault / ".hindbrain").mkdir()
-    (vault / ".hindbrain" / "vault-id").write_text("v-1")
+    (vault / ".hindbrain" / "vault-id").write_text("v-1", encoding="utf-8")
     expected = vault_id(vault)
     known = stamps(scan(vault, RULES, expect_id=expected))
     shutil.rmtree(vault / "a")
-    for change in (lambda file: file.write_text("v-2"), lambda file: file.unlink()):
+    for change in (lambda file: file.write_text("v-2", encoding="utf-8"), lambda file: file.unlink()):
         change(vault / ".hindbrain" / "vault-id")
         result = scan(vault, RULES, known, expect_id=expected)
         assert result.suspicious == "not_the_vault"
@@ -181,7 +182,7 @@ def test_flags_for_content_in_the_cloud_are_understood():
         st_flags = 0
         st_file_attributes = 0
 
-    assert not module._is_away(Status())
+    assert not module._is_away(cast("os.stat_result", Status()))
     for name, value in (
         ("st_flags", 0x40000000),
         ("st_file_attributes", 0x400000),
@@ -189,13 +190,13 @@ def test_flags_for_content_in_the_cloud_are_understood():
     ):
         status = Status()
         setattr(status, name, value)
-        assert module._is_away(status)
+        assert module._is_away(cast("os.stat_result", status))
 
 
 def test_a_note_that_was_emptied_this_minute_is_unseen_and_then_believed(vault):
     known = stamps(scan(vault, RULES))
     note = vault / "a" / "0.md"
-    note.write_text("")
+    note.write_text("", encoding="utf-8")
     os.utime(note, (1_000_000, 1_000_000))  # sync tools set the old time at once
     emptied = note.stat().st_ctime
     early = scan(vault, RULES, known, now=emptied + 30)

@@ -158,7 +158,7 @@ def test_an_index_from_before_is_made_again(
     bench = make_bench(embedder)
     with monkeypatch.context() as old:
         old.setattr("hindbrain.index.reading.mask", lambda text: text)
-        old.setattr("hindbrain.index.sync._RECIPE", 1)
+        old.setattr("hindbrain.index.schema._RECIPE", 1)
         bench.sync()
     bench.sync()
     assert leaks(stored_texts(bench.app.index_path)) == []

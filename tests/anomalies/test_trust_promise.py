@@ -261,6 +261,7 @@ def test_what_our_tools_answer_is_never_stored(vault: Vault, make_app: Callable[
         ("memory_search", {"query": "tea"}), ("vault_read", {"path": "Tea.md"}),
         ("vault_read", {"path": "Tea.md", "heading": "Black"}), ("memory_get", {"path": "Tea.md"}),
         ("memory_status", {}), ("task_create", {"title": "Buy tea"}), ("task_list", {}),
+        ("task_create", {"title": "buy tea"}),
         ("remember", {"fact": "Likes honey in tea", "importance": 0.9}),
     )  # fmt: skip
     answers = [

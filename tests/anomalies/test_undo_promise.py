@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from hindbrain.base.clock import FakeClock
+from hindbrain.base.errors import NoteChanged
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.write import VaultWriter
 
@@ -120,6 +121,6 @@ def test_an_undo_can_be_undone_after_later_changes(tmp_path):
         assert (tmp_path / "vault/a.md").read_bytes() == b"one\nthree\nfour\n"
         writer.undo(undo.revision_id)
         assert (tmp_path / "vault/a.md").read_bytes() == b"one\ntwo\nthree\nfour\n"
-        with pytest.raises(Exception) as refused:
+        with pytest.raises(NoteChanged) as refused:
             writer.undo(first.revision_id)
         assert refused.value.code == "conflict"  # it made the note, which holds more by now

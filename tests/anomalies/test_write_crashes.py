@@ -50,7 +50,7 @@ def run_traced(act: Callable[[], str], inject: str) -> tuple[int, str]:
     calls = inject.partition(":")[0]
     command = ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={inject}"]
     tracer = subprocess.Popen([*command, "-p", str(pid)], stderr=subprocess.DEVNULL)
-    while "TracerPid:\t0" in Path(f"/proc/{pid}/status").read_text():
+    while "TracerPid:\t0" in Path(f"/proc/{pid}/status").read_text(encoding="utf-8"):
         assert tracer.poll() is None, "strace could not attach"
         time.sleep(0.001)  # nothing tells when strace has attached
     os.close(go)
@@ -121,7 +121,9 @@ def test_an_error_of_any_kernel_call_tears_nothing(place, name, call, capsys):
 @contextlib.contextmanager
 def mounted(image: Path, folder: Path) -> Iterator[Path]:
     folder.mkdir(exist_ok=True)
-    done = subprocess.run(["mount", "-o", "loop", str(image), str(folder)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["mount", "-o", "loop", str(image), str(folder)], capture_output=True, text=True, encoding="utf-8"
+    )
     if done.returncode:
         pytest.skip(f"no loop mounts here: {done.stderr.strip()}")
     try:

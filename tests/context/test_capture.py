@@ -322,7 +322,7 @@ def test_what_can_never_be_stored_is_set_aside_and_said_and_what_follows_is_capt
     assert all(one.problems for one in caught)
     assert not caught[-1].more
     [kept] = (desk.state / "capture-aside").iterdir()
-    assert [one["text"] for one in json.loads(kept.read_text())["messages"]] == [
+    assert [one["text"] for one in json.loads(kept.read_text(encoding="utf-8"))["messages"]] == [
         "fact number 1",
         "fact number 2",
     ]
@@ -415,7 +415,7 @@ def test_what_is_purged_is_not_kept_between_captures(desk):
     desk.tell("s4", "message", "cursor", prompt="I prefer tabs")
     aside = desk.state / "capture-aside"
     aside.mkdir()
-    (aside / "x.json").write_text(json.dumps({"messages": [{"text": words}]}))
+    (aside / "x.json").write_text(json.dumps({"messages": [{"text": words}]}), encoding="utf-8")
 
     assert purge_conversations(desk.state, lambda text: words in text) == 3
     kept = b"".join(file.read_bytes() for file in desk.state.rglob("*") if file.is_file())
@@ -450,7 +450,7 @@ def remembered(folder: Path) -> list[str]:
 def begun(folder: Path) -> Callable[[], None]:
     folder.mkdir()
     app = make_app(folder, FakeClock(NOW))
-    (folder / "t.jsonl").write_text("".join(FACTS))
+    (folder / "t.jsonl").write_text("".join(FACTS), encoding="utf-8")
     os.utime(folder / "t.jsonl", (LONG_AGO, LONG_AGO))
     event = {"event": "stop", "host": "claude-code", "session": "s1", "transcript": str(folder / "t.jsonl")}
     append_event(app.state, event)
@@ -488,7 +488,7 @@ def kill_everywhere(tmp_path: Path, step: int) -> None:
             action = begun(folder)
 
             def die(action: Callable[[], None] = action, at: int = at, strike: object = strike) -> None:
-                with Faults(at, strike).active():  # type: ignore[arg-type]
+                with Faults(at, strike).active():
                     action()
 
             run_forked(die)

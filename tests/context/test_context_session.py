@@ -130,7 +130,7 @@ def test_what_an_agent_answered_tells_what_a_follow_up_is_about(app: App, tmp_pa
         {"role": "assistant", "content": "Do you mean the winter tyres?"},
         {"role": "user", "content": "yes, where are they?"},
     ]
-    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     turn = app.context.turn(CLAUDE, "yes, where are they?", transcript=transcript)
     assert "Meyer" in turn.text
 

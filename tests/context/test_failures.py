@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -270,12 +271,13 @@ def test_a_failure_is_remembered_from_one_capture_to_the_next():
 
 
 def test_a_damaged_state_costs_no_more_than_itself():
-    for state in (
+    damaged: list[dict[str, Any]] = [
         {"open": 3},
         {"open": [[1]], "calls": {"a": 1}},
         {"calls": []},
         {"edited": "x", "open": None},
-    ):
+    ]
+    for state in damaged:
         assert FailureTracker(state).feed(Session().fail("make", "make: *** [all] Error 1").messages) == []
 
 

@@ -265,7 +265,7 @@ def test_old_sessions_go_and_the_rest_stays(folder: Path, opened: Opened) -> Non
         opened(KEEPS._replace(id=f"old{number}")).note_prompt("x")
     for path in folder.glob("*.ledger.jsonl"):
         os.utime(path, (clock.now() - (KEPT_DAYS + 1) * 86_400,) * 2)
-    (folder / "cursor.json").write_text("{}")
+    (folder / "cursor.json").write_text("{}", encoding="utf-8")
     os.utime(folder / "cursor.json", (0, 0))
     PageLedger(folder, KEEPS._replace(id="same day"), clock).note_prompt("x")
     assert len(list(folder.glob("*.ledger.jsonl"))) == 4  # once a day is enough

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hindbrain.context.packs.attribution import by_note
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose
+from hindbrain.index.passages import ChunkSettings, cut_passages, note_text
 from hindbrain.search.hit import Hit
 from hindbrain.search.outline import Outline, OutlinePassage
+from hindbrain.vault.parse import parse_note
 
 
 def note(path: str, *texts: str, date: str = "", headings: Sequence[str] = ()) -> Outline:
@@ -205,3 +208,61 @@ def test_what_stands_below_a_line_or_was_cut_from_it_is_that_line_s() -> None:
     halves = a._replace(passages=tuple(one._replace(first_line=1, last_line=1) for one in a.passages[:2]))
     b = halves._replace(passages=(halves.passages[1]._replace(text="- [ ] **Pay"), halves.passages[0]))
     assert packed([hit(b, 0)], b, budget=20).excerpts[0].source == "tool"
+
+
+# Headings
+
+_LINES = st.one_of(
+    st.sampled_from(["# Top", "## Will do", "## Won't do", "### Daily", "#### Deep", "", "", "---"]),
+    st.sampled_from(["- Delete mail", "- Share data with anybody who asks", "  - below an item", "Never:"]),
+    st.sampled_from(["```", "# no heading in code", "> Version: 1", "Setext", "=====", "1. First", "#tag"]),
+    st.text("ab c", min_size=30, max_size=60),
+)
+
+
+def _parsed(lines: Sequence[str]) -> tuple[Outline, dict[int, str], int]:
+    """A note as the index has it; the headings by line, and the line of its title."""
+    parsed = parse_note("\n".join(lines), stem="a")
+    text = note_text(parsed)
+    cut = cut_passages(parsed, ChunkSettings())
+    passages = tuple(
+        OutlinePassage(
+            f"p{i}", one.first_line, one.last_line, " > ".join(one.headings), text[one.start : one.end]
+        )
+        for i, one in enumerate(cut)
+    )  # fmt: skip
+    first = [one.line for one in parsed.headings if one.level == 1]
+    is_title = len(first) == 1 and parsed.headings[0].line == first[0]
+    headings = {one.line: f"{'#' * one.level} {one.text}".rstrip() for one in parsed.headings}
+    return Outline("a.md", "a", "", "user", passages), headings, first[0] if is_title else 0
+
+
+def _path(headings: Sequence[str]) -> list[str]:
+    """Those in force after a run of headings."""
+    path: list[str] = []
+    for heading in headings:
+        level = len(heading) - len(heading.lstrip("#"))
+        path = [one for one in path if len(one) - len(one.lstrip("#")) < level] + [heading]
+    return path
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(_LINES, min_size=3, max_size=40), st.data())
+def test_every_line_stands_under_the_headings_of_its_note(lines: list[str], data: st.DataObject) -> None:
+    numbered = [f"{line} n{n}" if line[:1] not in ("", "`", "=", "-", ">") or line[:2] == "- " else line
+                for n, line in enumerate(lines, 1)]  # fmt: skip
+    outline, headings, title = _parsed(numbered)
+    if not outline.passages:
+        return
+    wanted = data.draw(st.lists(st.sampled_from(range(len(outline.passages))), min_size=1, unique=True))
+    chosen = packed([hit(outline, i) for i in wanted], outline, budget=data.draw(st.integers(20, 600)))
+    for quoted in by_note(chosen.excerpts):
+        shown: list[str] = []
+        for line in quoted.text.split("\n"):
+            number = int(line.rpartition(" n")[2]) if " n" in line and line[-1].isdigit() else 0
+            if number in headings or line in headings.values():
+                shown = _path([*shown, headings.get(number, line)])
+            elif number:
+                true = _path([text for at, text in headings.items() if at < number])
+                without_title = [one for one in true if headings.get(title) != one]
+                assert [one for one in shown if headings.get(title) != one] == without_title, quoted.text

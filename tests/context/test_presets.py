@@ -48,7 +48,8 @@ def test_no_built_in_preset_promises_more_than_its_budget(name: str) -> None:
 def test_an_owner_can_write_a_preset(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         'budget = 700\nform = "markdown"\n[[slots]]\nname = "core"\ntokens = 200\n'
-        '[[slots]]\nname = "relevant"\ntokens = 500\n'
+        '[[slots]]\nname = "relevant"\ntokens = 500\n',
+        encoding="utf-8",
     )
     preset = load_preset("mine", tmp_path)
     assert (preset.budget, preset.form, len(preset.slots)) == (700, "markdown", 2)
@@ -69,7 +70,7 @@ def test_an_owner_can_write_a_preset(tmp_path: Path) -> None:
     ],
 )
 def test_a_preset_that_can_t_be_used_says_so(tmp_path: Path, text: str) -> None:
-    (tmp_path / "mine.toml").write_text(text)
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"mine\.toml"):
         load_preset("mine", tmp_path)
 

@@ -8,6 +8,7 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -64,9 +65,27 @@ def test_excerpts_of_one_note_share_one_line_and_stand_in_its_order() -> None:
     later = BOAT._replace(text="Varnish it.", first_line=9, last_line=9)
     other = BOAT._replace(path="Tea.md", title="Tea", heading="", text="Green.", date="")
     assert turn(later, other, BOAT) == [
-        "[2026-03-02 Projects/Boat.md:3 · Mast]", " The mast is spruce. …", " Varnish it.",
+        "[2026-03-02 Projects/Boat.md:3 · Mast]", " The mast is spruce.", " …", " Varnish it.",
         "[Tea.md:3]", " Green.",
     ]  # fmt: skip
+
+
+def test_an_excerpt_shows_what_it_stands_under_where_that_is_not_in_force() -> None:
+    do, dont = ((3, "## Limits"), (4, "### Will do")), ((3, "## Limits"), (9, "### Won't do"))
+    first = BOAT._replace(text="- Send mail", heading="Boat > Limits > Will do", above=do, after=do)
+    again = first._replace(text="- Read mail", first_line=7, last_line=7)
+    other = first._replace(
+        text="- Delete mail", heading="Boat > Limits > Won't do", first_line=12, above=dont, after=dont
+    )
+    assert turn(other, first, again)[1:] == [
+        " ## Limits", " ### Will do", " - Send mail", " …", " - Read mail", " ### Won't do", " - Delete mail",
+    ]  # fmt: skip
+    assert turn(other)[1:] == [" ## Limits", " ### Won't do", " - Delete mail"]
+
+
+def test_only_a_line_that_is_cut_ends_with_an_ellipsis() -> None:
+    rest = BOAT._replace(text="Varnish it.", first_line=4, last_line=4)
+    assert turn(BOAT, rest)[1:] == [" The mast is spruce. …", " Varnish it."]
 
 
 def test_runs_that_touch_have_no_gap_between_them() -> None:
@@ -307,7 +326,8 @@ def test_two_vaults_have_two_keys(tmp_path: Path) -> None:
 
 def test_all_who_start_at_once_get_the_same_key(tmp_path: Path) -> None:
     for attempt in range(20):
-        state, keys, barrier = tmp_path / str(attempt), [], threading.Barrier(6)
+        keys: list[Any] = []
+        state, barrier = tmp_path / str(attempt), threading.Barrier(6)
 
         def start(
             state: Path = state, keys: list[bytes] = keys, barrier: threading.Barrier = barrier
@@ -335,7 +355,7 @@ def test_a_damaged_key_is_left_alone_and_said(tmp_path: Path, content: bytes) ->
 
 
 def test_without_a_place_for_a_key_there_is_one_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file where a folder should be")
+    (tmp_path / "state").write_text("a file where a folder should be", encoding="utf-8")
     said: list[str] = []
     assert len(read_or_make_key(tmp_path / "state", say=said.append)) == KEY_BYTES
     assert len(said) == 1

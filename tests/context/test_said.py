@@ -262,7 +262,7 @@ def test_a_folder_that_takes_nothing_is_an_error_with_a_code(
     app: App, clock: FakeClock, tmp_path: Path
 ) -> None:
     state = tmp_path / "a-file"
-    state.write_text("no folder")
+    state.write_text("no folder", encoding="utf-8")
     with pytest.raises(WriteFailed):
         said.keep_said(state, SESSION, talk("one"), cwd="", now=clock.now())
 

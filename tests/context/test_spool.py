@@ -112,7 +112,7 @@ def test_many_at_once_lose_nothing(tmp_path):
 def test_the_hook_client_imports_nothing_heavy_with_it():
     code = "import sys; import hindbrain.context.capture.spool; print(chr(10).join(sys.modules))"
     loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8"
     ).stdout.split()
     ours = {name for name in loaded if name.startswith("hindbrain")}
     assert ours <= {

@@ -161,7 +161,9 @@ def test_reading_goes_on_from_where_it_stopped(tmp_path):
 
 def test_a_piece_is_no_longer_than_asked_for(tmp_path):
     path = tmp_path / "t.jsonl"
-    path.write_text("".join(f'{{"role":"user","content":"number {n}"}}\n' for n in range(1000)))
+    path.write_text(
+        "".join(f'{{"role":"user","content":"number {n}"}}\n' for n in range(1000)), encoding="utf-8"
+    )
     start, seen = 0, []
     while True:
         read = read_transcript(path, start=start, most_bytes=5_000)

@@ -10,7 +10,7 @@ from hindbrain.edge.daemon.running import run_here
 
 
 def block(app: Any, given: Any) -> dict[str, object]:
-    Path(given["sign"]).write_text("begun")
+    Path(given["sign"]).write_text("begun", encoding="utf-8")
     threading.Event().wait()
     return {}
 

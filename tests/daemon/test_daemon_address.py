@@ -89,7 +89,7 @@ def test_what_a_killed_daemon_left_is_taken_away_by_the_next(
     assert len(_names(runtime)) == 1
     monkeypatch.undo()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    (folder / "daemon.json.0.tmp").write_text("half")
+    (folder / "daemon.json.0.tmp").write_text("half", encoding="utf-8")
     with listening.listening(folder) as here:
         assert _names(runtime) == {Path(here.address.place).parent.name}
         assert _names(folder) == {LOCK_FILE, ADDRESS_FILE}
@@ -113,13 +113,13 @@ def test_a_socket_that_was_left_is_replaced_in_its_place(monkeypatch: pytest.Mon
 def test_an_address_file_can_not_make_it_delete_what_is_not_a_socket(folder: Path, tmp_path: Path) -> None:
     precious = tmp_path / "hindbrain-mine" / "socket"
     precious.parent.mkdir()
-    precious.write_text("a note")
+    precious.write_text("a note", encoding="utf-8")
     folder.mkdir(parents=True)
     said = {"kind": "unix", "address": str(precious), "token": "x", "pid": 1, "version": "0", "started": 0}
-    (folder / ADDRESS_FILE).write_text(json.dumps(said))
+    (folder / ADDRESS_FILE).write_text(json.dumps(said), encoding="utf-8")
     with listening.listening(folder):
         pass
-    assert precious.read_text() == "a note"
+    assert precious.read_text(encoding="utf-8") == "a note"
 
 
 def test_a_folder_that_was_made_anew_is_left_to_its_new_daemon(folder: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_port_whose_daemon_is_gone_is_told_nothing(folder: Path) -> None:
         port = str(somebody.getsockname()[1])
         said = {"kind": "loopback", "address": port, "token": "x", "pid": 1, "version": "0", "started": 0}
         for version in ("0", client.__version__):
-            (folder / ADDRESS_FILE).write_text(json.dumps({**said, "version": version}))
+            (folder / ADDRESS_FILE).write_text(json.dumps({**said, "version": version}), encoding="utf-8")
             assert client.ask(folder, "turn", "/v", {"prompt": "my diary"}, timeout_s=1) is None
         with pytest.raises(BlockingIOError):
             somebody.accept()

@@ -29,10 +29,15 @@ def test_to_ask_imports_almost_nothing(folder: Path) -> None:
         f"assert ask({str(folder)!r}, 'ping', '', {{}}, timeout_s=1) is None\n"
         "print(*sys.modules)"
     )
-    ran = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     modules = set(ran.stdout.split())
     bare = subprocess.run(
-        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True
+        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     assert not (modules - set(bare.stdout.split())) & _HEAVY
 

@@ -16,7 +16,7 @@ def test_the_daemon_tells_of_the_first_index_of_a_vault(
     (tmp_path / "settings").mkdir()
     with listening() as listener:
         file = tmp_path / "settings" / "agent.toml"
-        file.write_text(f'[events]\n"sync-complete" = ["{listener.url}"]\n')
+        file.write_text(f'[events]\n"sync-complete" = ["{listener.url}"]\n', encoding="utf-8")
         in_process.start()
         in_process.ask("ping", notes.root)
         wait_until(lambda: listener.posted)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
 def _up(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hindbrain", "up", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, encoding="utf-8")
 
 
 def _data(ran: subprocess.CompletedProcess[str]) -> Any:
@@ -40,7 +40,7 @@ def _gone(pid: int) -> bool:
     except ProcessLookupError:
         return True
     status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
+    return status.exists() and status.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
 
 
 def test_up_starts_it_a_second_up_adds_a_vault_and_stop_ends_it(
@@ -56,7 +56,7 @@ def test_up_starts_it_a_second_up_adds_a_vault_and_stop_ends_it(
     assert (second["started"], second["pid"]) == (False, first["pid"])
     status = _data(_up("status", "--json"))
     assert [vault["path"] for vault in status["vaults"]] == [str(notes.root), str(other)]
-    assert Path(status["log"]).read_text()
+    assert Path(status["log"]).read_text(encoding="utf-8")
     assert _data(_up("stop", "--json")) == {"stopped": True}
     wait_until(lambda: _gone(first["pid"]))
     assert _data(_up("stop", "--json")) == {"stopped": False}
@@ -172,7 +172,7 @@ def test_a_log_that_can_not_be_written_stops_nothing(notes: Vault, daemons: Daem
 
 def test_a_daemon_that_can_not_start_is_told_with_the_reason(daemons: Daemons, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "daemon").write_text("a file where a folder should be")
+    (tmp_path / "state" / "daemon").write_text("a file where a folder should be", encoding="utf-8")
     ran = _up("--json")
     assert (ran.returncode, json.loads(ran.stdout)["error"]["code"]) == (1, "write_failed")
 
@@ -183,7 +183,9 @@ def test_what_a_hook_starts_keeps_no_pipe_of_its_host_open(notes: Vault, daemons
         "from hindbrain.edge.daemon.starting import start_in_background\n"
         "print(start_in_background(load_config(), idle_minutes=5))"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, encoding="utf-8"
+    )
     assert ran.stdout == "True\n"  # the pipe was closed, though the daemon goes on
     daemons.also(wait_until(lambda: daemons.pid))
     assert daemons.pid not in (0, os.getpid())
@@ -216,7 +218,11 @@ def test_who_finds_a_daemon_may_end_it_at_once(tmp_path: Path) -> None:
     )
     folder = tmp_path / "state" / "daemon"
     ran = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, timeout=PATIENCE_S
+        [sys.executable, "-c", program, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        encoding="utf-8",
     )
     assert (ran.returncode, ran.stdout) == (0, "signal 15\n"), ran.stderr
     assert {path.name for path in folder.iterdir()} == {"daemon.lock"}

@@ -189,7 +189,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(
         return {}
 
     known_verbs["block"] = Verb({}, {}, block)
-    known_verbs["note"] = Verb({"what": "text"}, {}, lambda _, given: {"n": done.append(given["what"])})
+    known_verbs["note"] = Verb({"what": "text"}, {}, lambda _, given: {"n": done.append(given["what"])})  # type: ignore[func-returns-value]
     in_process.start()
     assert client.tell(folder, "block", notes.root, {})
     assert begun.wait(PATIENCE_S)
@@ -277,7 +277,7 @@ def test_settings_that_change_and_an_id_that_is_given_open_a_vault_anew(
     for change in (None, (settings, "[search]\nk = 1\n"), (vault_id, "v-123\n")):
         if change is not None:
             change[0].parent.mkdir(exist_ok=True)
-            change[0].write_text(change[1])
+            change[0].write_text(change[1], encoding="utf-8")
         assert in_process.ask("ping", notes.root)["ok"]
         assert in_process.ask("ping", notes.root)["ok"]
         servings.append(daemon.vaults.served_at(str(notes.root)))
@@ -290,7 +290,7 @@ def test_wrong_settings_are_told_and_put_right_without_a_restart(
     in_process.start()
     settings = tmp_path / "settings" / "config.toml"
     settings.parent.mkdir()
-    settings.write_text("[search]\nk = 'many'\n")
+    settings.write_text("[search]\nk = 'many'\n", encoding="utf-8")
     assert in_process.ask("ping", notes.root)["code"] == "config"
     settings.unlink()
     assert in_process.ask("ping", notes.root)["ok"]
@@ -358,7 +358,9 @@ def test_an_older_daemon_is_asked_to_end_and_a_newer_one_is_left_alone(
 ) -> None:
     in_process.start()
     file = folder / ADDRESS_FILE
-    file.write_text(json.dumps({**json.loads(file.read_text()), "version": version}))
+    file.write_text(
+        json.dumps({**json.loads(file.read_text(encoding="utf-8")), "version": version}), encoding="utf-8"
+    )
     assert client.ask(folder, "ping", "", {}, timeout_s=PATIENCE_S) is None
     if asked_to_end:
         in_process.join()
@@ -386,7 +388,7 @@ def test_the_vault_is_found_from_a_folder_in_it_or_by_the_settings(
     assert reply["code"] == "not_found"
     settings = tmp_path / "settings" / "config.toml"
     settings.parent.mkdir()
-    settings.write_text(f"[vault]\npath = {str(notes.root)!r}\n")
+    settings.write_text(f"[vault]\npath = {str(notes.root)!r}\n", encoding="utf-8")
     assert client.ask(folder, "ping", "", {}, near=str(elsewhere), timeout_s=PATIENCE_S)
     reply = client.request(folder, "ping", "", {}, near="relative", timeout_s=PATIENCE_S)
     assert reply is not None
@@ -400,7 +402,7 @@ def test_a_daemon_whose_state_folder_the_settings_have_moved_ends(
     in_process.ask("ping", notes.root)
     settings = tmp_path / "settings" / "config.toml"
     settings.parent.mkdir()
-    settings.write_text(f"[state]\nfolder = {str(tmp_path / 'other')!r}\n")
+    settings.write_text(f"[state]\nfolder = {str(tmp_path / 'other')!r}\n", encoding="utf-8")
     monkeypatch.delenv("HINDBRAIN_STATE_FOLDER")
     assert in_process.ask("ping", notes.root)["code"] == "busy"
     assert in_process.join()

@@ -65,7 +65,7 @@ def test_a_ring_or_a_tower_is_refused() -> None:
 
 def _run(program: str) -> str:
     return subprocess.run(
-        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
     ).stdout
 
 

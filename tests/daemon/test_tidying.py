@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from daemon_runs import InProcess, wait_until
 
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
+from hindbrain.edge.daemon import tidying as tidying_module
 from hindbrain.edge.daemon.tidying import Tidying, what_is_due
+from hindbrain.edge.daemon.vaults import Vaults
 from hindbrain.learn.consolidation.consolidator import LAST
 from workbench import NOW, Vault
 
@@ -51,7 +54,7 @@ def owned(app: App) -> App:
 
 
 def consolidated(app: App, at: float) -> None:
-    (app.state / LAST).write_text(f'{{"at": {at}}}')
+    (app.state / LAST).write_text(f'{{"at": {at}}}', encoding="utf-8")
 
 
 def test_a_vault_that_was_never_consolidated_is_and_one_process_runs_at_a_time(owned: App) -> None:
@@ -92,7 +95,7 @@ def test_runs_are_learned_from_when_their_conversation_has_rested(owned: App) ->
     consolidated(owned, NOW - 60)
     cursor = owned.state / "captured" / "x.jsonl"
     cursor.parent.mkdir()
-    cursor.write_text("{}")
+    cursor.write_text("{}", encoding="utf-8")
     os.utime(cursor, (NOW - 60, NOW - 60))
     assert what_is_due(owned, starting=False) == ""
     os.utime(cursor, (NOW - 900, NOW - 900))
@@ -109,3 +112,23 @@ def test_a_schedule_that_is_none_is_told_once_and_stops_nothing(
         tidying(owned)
     assert starts.verbs == []
     assert capsys.readouterr().err.count("nightly") == 1
+
+
+def test_a_daemon_consolidates_its_vault_at_the_start_without_being_asked(
+    notes: Vault, in_process: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes.root / ".hindbrain").mkdir()
+    monkeypatch.setattr(tidying_module, "_LOOK_S", 0.0)
+    starts = Starts()
+    tidying = Tidying(start=starts.start)  # type: ignore[arg-type]
+    vaults = Vaults(in_process.folder.parent, lambda _: False, tidying)
+    in_process.start(vaults=vaults, first=notes.root)
+    wait_until(lambda: starts.verbs == ["consolidate"])
+    (served,) = in_process.ask("status")["result"]["vaults"]
+    assert served["path"] == str(notes.root)
+
+
+def test_a_vault_that_is_away_at_the_start_stops_nothing(notes: Vault, in_process: InProcess) -> None:
+    in_process.start(first=notes.root / "gone")
+    assert in_process.ask("status")["result"]["vaults"] == []
+    assert in_process.ask("ping", notes.root)["ok"] is True

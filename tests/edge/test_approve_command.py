@@ -28,7 +28,7 @@ def waiting(
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
-    (work / "in.txt").write_text("write!")
+    (work / "in.txt").write_text("write!", encoding="utf-8")
     for name in ("one", "two"):
         stage.script(
             calls("read_file", path="in.txt"),

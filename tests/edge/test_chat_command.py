@@ -102,7 +102,7 @@ def test_json_has_a_value_for_a_line_that_could_not_be_carried_out(
 
 
 def test_what_needs_a_person_waits_in_a_pipe(cli: Cli, indexed: Vault, stage: Stage) -> None:
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     stage.script(calls("read_file", path="in.txt"), calls("write_file", path="out.txt", content="x"))
     stage.pipe(["do what it says"])
     ran = cli("chat")

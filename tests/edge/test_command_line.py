@@ -136,3 +136,12 @@ def test_a_state_folder_inside_the_vault_is_refused(
 ) -> None:
     monkeypatch.setenv("HINDBRAIN_STATE_FOLDER", str(notes.root / "state"))
     assert cli("sync", "--json").error == "usage"
+
+
+def test_help_and_version_are_commands_too(cli: Cli) -> None:
+    assert cli.bare("help") == cli.bare("--help")
+    assert cli.bare("help", "search") == cli.bare("search", "--help")
+    assert cli.bare("version") == cli.bare("--version")
+    assert cli.bare("version", "--json") == cli.bare("--version", "--json")
+    for words in (("help", "serch"), ("help", "search", "tea"), ("version", "search")):
+        assert cli.bare(*words, "--json").error == "usage"

@@ -47,7 +47,7 @@ def test_a_value_is_written_shown_and_taken_out_again(cli: Cli) -> None:
         ("vault.exclude", "Private, *.tmp.md"),
         ("vault.templates", "yes"),
         ("search.diversity", "0.5"),
-        ("vault.path", 'C:\\Users\\M "x" # é'),
+        ("vault.path", '/C:\\Users\\M "x" # é'),
     ],
 )
 def test_every_kind_of_value_can_be_set(cli: Cli, name: str, value: str) -> None:
@@ -116,11 +116,11 @@ def test_a_variable_that_goes_before_the_file_is_mentioned(cli: Cli, monkeypatch
 def test_a_settings_file_that_is_a_link_stays_one(cli: Cli, tmp_path: Path) -> None:
     _file().parent.mkdir()
     real = tmp_path / "dotfiles.toml"
-    real.write_text("[search]\nk = 3\n")
+    real.write_text("[search]\nk = 3\n", encoding="utf-8")
     real.chmod(0o600)
     _file().symlink_to(real)
     cli.bare("config", "search.k", "5")
-    assert _file().is_symlink() and "k = 5" in real.read_text()
+    assert _file().is_symlink() and "k = 5" in real.read_text(encoding="utf-8")
     assert real.stat().st_mode & 0o777 == 0o600
 
 
@@ -128,7 +128,7 @@ _VALUES = st.one_of(
     st.booleans(),
     st.integers(-(2**60), 2**60),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_categories=("Cs",)), max_size=30),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
     st.lists(st.text("ab\"'#[]\\ é\n", max_size=5), max_size=3).map(tuple),
 )
 _LINE = st.sampled_from(
@@ -156,3 +156,30 @@ def test_a_schedule_that_is_no_cron_expression_is_refused_when_it_is_set(cli: Cl
     assert ran.code == 1 and "(config)" in ran.err and "0 3 * * *" in ran.err
     assert cli("config", "consolidation.schedule", "30 4 * * 1").code == 0
     assert cli("config", "consolidation.schedule", "").code == 0  # never by itself
+
+
+def test_a_relative_path_means_the_same_from_every_folder(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w" / "para").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    ran = cli.bare("config", "vault.path", "w/para")
+    assert ran.out == f"vault.path = {tmp_path / 'w' / 'para'}\n"
+    assert "warning" not in ran.err and "hindbrain sync" not in ran.err
+    assert tomllib.loads(_file().read_text("utf-8"))["vault"]["path"] == str(tmp_path / "w" / "para")
+    assert "warning" in cli.bare("config", "embedding.path", "no/model").err
+    assert "hindbrain sync" in cli.bare("config", "chunk.tokens", "100").err
+    assert "hindbrain sync" not in cli.bare("config", "embedding.timeout_s", "9").err
+    cli.bare("config", "vault.path", "~/notes")
+    assert cli.bare("config", "vault.path").out == "~/notes\n"
+
+    _write('[vault]\npath = "../w/para"\n')
+    assert cli.bare("config", "vault.path").out == f"{tmp_path / 'w' / 'para'}\n", "from the file's folder"
+    monkeypatch.setenv("HINDBRAIN_VAULT_PATH", "w/para")
+    assert cli.bare("config", "vault.path").out == f"{tmp_path / 'w' / 'para'}\n", "from the current folder"
+
+
+def test_a_value_that_is_not_used_is_shown_as_such(cli: Cli) -> None:
+    _write("[search]\nk = 99\n")
+    (line,) = (line for line in cli.bare("config").out.splitlines() if line.startswith("search.k "))
+    assert "99" in line and "NOT USED" in line and "from 1 to 50" in line

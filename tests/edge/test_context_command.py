@@ -69,7 +69,12 @@ def test_explaining_tells_why_each_excerpt_is_in_and_what_is_not(cli: Cli, index
     ran = cli("context", _TEA, "--explain", "--budget", "120")
     shown, _, told = ran.out.partition("\n\nlooked for: ")
     assert shown == cli("context", _TEA, "--budget", "120").out.rstrip("\n")
-    assert re.search(r"^relevant   \d+ of 600 tokens$", told, re.MULTILINE)
+    figures = {
+        name: (int(spent), int(bound or spent))
+        for name, spent, bound in re.findall(r"^([\w ]+)   (\d+)(?: of (\d+))? tokens", told, re.MULTILINE)
+    }
+    assert all(0 < spent <= bound <= 120 for spent, bound in figures.values()), "no slot exceeds its bound"
+    assert figures["relevant"][0] + figures["frame"][0] == figures["in all"][0], "the figures add up"
     assert re.search(
         r"^  Tea\.md(:\d+(-\d+)?)?   \w+ · \d+ tokens · confidence \d\.\d\d · ", told, re.MULTILINE
     )
@@ -95,7 +100,7 @@ def test_nothing_found_is_no_error_and_is_said(cli: Cli, indexed: Vault) -> None
 def test_what_is_too_unlikely_is_left_out_and_said(cli: Cli, indexed: Vault, tmp_path: Path) -> None:
     own = tmp_path / "settings" / "presets" / "strict.toml"
     own.parent.mkdir(parents=True)
-    own.write_text('least_confidence = 1.0\n[[slots]]\nname = "relevant"\ntokens = 500\n')
+    own.write_text('least_confidence = 1.0\n[[slots]]\nname = "relevant"\ntokens = 500\n', encoding="utf-8")
     ran = cli("context", _TEA, "--preset", "strict")
     assert (ran.code, ran.out) == (0, "")
     assert "unlikely" in ran.err
@@ -178,6 +183,18 @@ def test_a_replay_in_words_says_the_same(cli: Cli, indexed: Vault, talk: Path) -
     assert "warning:" in ran.err
 
 
+def test_a_replay_shows_no_secret_of_the_conversation(cli: Cli, indexed: Vault, tmp_path: Path) -> None:
+    secret = "hunter2-Xy99!"
+    asked = f"The wifi is called Kettle and its password is {secret}"
+    lines = ({"role": "user", "content": text} for text in ("How hot is green tea?", asked, "Which beds?"))
+    record = tmp_path / "secret.jsonl"
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for form in ([], ["--json"]):
+        ran = cli("context", "--replay", str(record), *form)
+        assert ran.code == 0 and "its password is " in ran.out
+        assert "hunter2" not in ran.out + ran.err and "Xy99" not in ran.out + ran.err
+
+
 def test_a_replay_leaves_no_session_behind(cli: Cli, indexed: Vault, talk: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in indexed.root.rglob("*") if path.is_file()}
     cli("context", "--replay", str(talk))
@@ -187,5 +204,22 @@ def test_a_replay_leaves_no_session_behind(cli: Cli, indexed: Vault, talk: Path,
 
 
 def test_what_is_no_conversation_is_refused(cli: Cli, indexed: Vault, tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text("hello\n")
+    (tmp_path / "x.jsonl").write_text("hello\n", encoding="utf-8")
     assert cli("context", "--replay", str(tmp_path / "x.jsonl"), "--json").error == "usage"
+
+
+def test_what_the_preset_s_own_limits_left_out_is_told_as_such(cli: Cli, vault: Vault) -> None:
+    for number in range(30):
+        vault.write(
+            f"Boat {number}.md", f"# Boat {number}\n\nThe boat Zora number {number} needs varnish {number}.\n"
+        )
+    cli("sync")
+    ran = cli("context", "--explain", "--budget", "4000", "Which boat Zora needs varnish?")
+    assert "did not fit" not in ran.out
+    assert "beyond the number of notes that the preset quotes" in ran.out
+    reasons = {
+        one["reason"] for one in cli("context", "--budget", "4000", "Zora varnish", "--json").data["left_out"]
+    }
+    assert "notes" in reasons and "budget" not in reasons
+    assert cli("context", "Zora", "--budget", "0", "--json").error == "usage"
+    assert "turn, compact, agent, full, start, card" in cli("context", "Zora", "--preset", "nope").err

@@ -55,9 +55,9 @@ def test_an_event_that_nobody_comes_for_is_doubtful_and_a_fresh_one_is_not(cli: 
 @pytest.mark.promise("P29")
 def test_what_could_not_be_kept_is_seen(cli: Cli, state: Path) -> None:
     (state / ASIDE).mkdir()
-    (state / ASIDE / "s-0.json").write_text("{}")
+    (state / ASIDE / "s-0.json").write_text("{}", encoding="utf-8")
     (state / FOLDER).mkdir()
-    (state / FOLDER / "1-00.bad").write_text("?")
+    (state / FOLDER / "1-00.bad").write_text("?", encoding="utf-8")
     found = _finding(cli, "capture")
     assert found["state"] == "doubtful" and str(state / ASIDE) in found["detail"]
     told = cli("status", "--json").data["conversations"]
@@ -93,7 +93,7 @@ def test_trouble_of_the_last_catching_up_stays_until_one_goes_well(
 ) -> None:
     record = tmp_path / "record.jsonl"
     said = {"role": "user", "content": "I prefer pytest over unittest."}
-    record.write_text(json.dumps(said) + "\nno record\n")
+    record.write_text(json.dumps(said) + "\nno record\n", encoding="utf-8")
     append_event(state, {"event": "stop", "host": "own", "session": "s", "transcript": str(record)})
     assert cli("hook", "settle").code == 1
     assert _finding(cli, "capture")["state"] == "doubtful"
@@ -107,7 +107,7 @@ def test_trouble_of_the_last_catching_up_stays_until_one_goes_well(
 
 
 def test_a_damaged_file_of_troubles_is_a_trouble(state: Path) -> None:
-    (state / troubles.FILE).write_text('{"at": {}}')
+    (state / troubles.FILE).write_text('{"at": {}}', encoding="utf-8")
     assert troubles.read_troubles(state) is not None
 
 

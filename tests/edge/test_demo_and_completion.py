@@ -72,7 +72,7 @@ def test_a_script_knows_every_command(cli: Cli, shell: str) -> None:
     assert "keyword" in script
     program = shutil.which(shell)
     if program:
-        subprocess.run([program, "-n"], input=script, text=True, check=True)
+        subprocess.run([program, "-n"], input=script, text=True, check=True, encoding="utf-8")
 
 
 def test_every_choice_can_be_typed_without_quotes() -> None:
@@ -98,7 +98,7 @@ _TYPED = [
     ("note ap", "append"),
     ("inbox ", "list accept refuse edit"),
     ("inbox accept --y", "--yes"),
-    ("mcp ", "serve install token"),
+    ("mcp ", "serve install uninstall token"),
     ("mcp install cu", "cursor"),
     ("mcp install --tools core cu", "cursor"),
     ("mcp --tools ", "core vault openclaw all"),
@@ -127,7 +127,7 @@ def _bash_offers(script: str, words: list[str], folder: Path) -> list[str]:
     quoted = " ".join(f"'{word}'" for word in ["hindbrain", *words])
     call = f'COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _hindbrain; printf "%s\\n" "${{COMPREPLY[@]}}"'
     command = ["bash", "-c", f"{script}\n{call}"]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, encoding="utf-8")
     assert ran.stderr == ""
     return [line for line in ran.stdout.splitlines() if line]
 
@@ -168,7 +168,9 @@ def test_fish_completes(cli: Cli, tmp_path: Path, typed: str, offered: str) -> N
     script.write_text(cli.bare("completion", "fish").out, encoding="utf-8")
     (tmp_path / "empty").mkdir()
     command = ["fish", "--no-config", "-c", f"source {script}; complete -C 'hindbrain {typed}'"]
-    ran = subprocess.run(command, cwd=tmp_path / "empty", capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        command, cwd=tmp_path / "empty", capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert ran.stderr == ""
     assert {line.partition("\t")[0] for line in ran.stdout.splitlines()} == set(offered.split())
 

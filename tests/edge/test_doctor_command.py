@@ -81,7 +81,9 @@ def test_an_embedder_that_does_not_answer_is_seen(
 @pytest.mark.promise("P29")
 def test_a_watcher_that_died_is_seen(cli: Cli, indexed: Vault) -> None:
     state = index_file(cli).parent
-    (state / "watch.json").write_text('{"pid": 0, "beat_at": 1, "since": 1, "mode": "events"}')
+    (state / "watch.json").write_text(
+        '{"pid": 0, "beat_at": 1, "since": 1, "mode": "events"}', encoding="utf-8"
+    )
     assert _states(cli)["watch"] == "doubtful"
     assert cli("status", "--json").data["watch"]["alive"] is False
 
@@ -138,5 +140,5 @@ def test_a_purge_that_was_cut_short_is_seen(cli: Cli, indexed: Vault) -> None:
     assert _states(cli)["memory"] == "ok"
     begun = index_file(cli).parent / "purge" / "m-7f3k2a9d.json"
     begun.parent.mkdir()
-    begun.write_text("{}")
+    begun.write_text("{}", encoding="utf-8")
     assert _states(cli)["memory"] == "wrong"

@@ -35,7 +35,8 @@ def owners_file(tmp_path: Path) -> Path:
 def told(owners_file: Path, listener: Listener) -> Listener:
     """The owner wants to be told of everything, at one address."""
     owners_file.write_text(
-        f'[events]\n"sync-complete" = ["{listener.url}/sync"]\nconsolidated = ["{listener.url}/done"]\n'
+        f'[events]\n"sync-complete" = ["{listener.url}/sync"]\nconsolidated = ["{listener.url}/done"]\n',
+        encoding="utf-8",
     )
     return listener
 
@@ -101,7 +102,7 @@ def test_a_receiver_that_hangs_is_left_alone_after_a_moment(
 @pytest.mark.promise("P29")
 @pytest.mark.parametrize("text", ['[events]\n"sync-complete" = ["nobody"]\n', "[events\n"])
 def test_a_wrong_file_fails_no_sync_and_is_told(cli: Cli, notes: Vault, owners_file: Path, text: str) -> None:
-    owners_file.write_text(text)
+    owners_file.write_text(text, encoding="utf-8")
     ran = cli("sync")
     assert ran.code == 0 and ran.err.count("warning:") == 1
     (finding,) = (found for found in cli("doctor", "--json").data["findings"] if found["name"] == "events")
@@ -116,7 +117,7 @@ def test_a_disk_that_takes_no_more_fails_no_sync_and_is_told(
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
-    folder.write_text("a file where a folder should be")
+    folder.write_text("a file where a folder should be", encoding="utf-8")
     notes.write("New.md", "new")
     ran = cli("sync")
     assert ran.code == 0 and "warning:" in ran.err
@@ -127,13 +128,13 @@ def test_who_wants_to_be_told_nothing_pays_nothing(
     cli: Cli, notes: Vault, owners_file: Path, text: str
 ) -> None:
     if text:
-        owners_file.write_text(text)
+        owners_file.write_text(text, encoding="utf-8")
     code = (
         "import sys; from hindbrain.edge.main import main; main(sys.argv[1:]);"
         "print('loaded', *(name for name in sys.modules if name.startswith('hindbrain.agent')))"
     )
     words = [sys.executable, "-c", code, "sync", "--vault", str(notes.root)]
-    ran = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=120, encoding="utf-8")
     assert ran.returncode == 0 and ran.stdout.splitlines()[-1] == "loaded", ran.stderr
 
 
@@ -144,7 +145,11 @@ def test_what_waits_from_before_goes_with_the_next_command(
     (folder,) = (tmp_path / "state").glob("*/agent")
     with FileLock(folder / "events-sending.lock").held(0):  # another process sends just now
         assert cli("consolidate").code == 0
-        (waiting,) = (file for file in (folder / "events").iterdir() if "consolidated" in file.read_text())
+        (waiting,) = (
+            file
+            for file in (folder / "events").iterdir()
+            if "consolidated" in file.read_text(encoding="utf-8")
+        )
     assert len(told.posted) == 1 and waiting.exists()
     assert cli("sync").code == 0
     assert [posted.path for posted in told.posted] == ["/sync", "/done"]

@@ -29,10 +29,10 @@ def test_the_last_change_is_undone_and_the_index_knows(cli: Cli, indexed: Vault,
     cli("sync")
     assert cli("history", "--json").data["revisions"][0]["op"] == "replace"
     undone = cli("undo", "--json").data
-    assert undone["path"] == "Tea.md" and undone["indexed"]
+    assert undone["notes"][0]["path"] == "Tea.md" and undone["indexed"]
     assert (indexed.root / "Tea.md").read_bytes() == before
     assert cli("search", "coffee", "--keyword", "--json").data["hits"] == []
-    assert cli("undo", undone["revision"]).code == 0
+    assert cli("undo", undone["notes"][0]["revision"]).code == 0
     assert b"Coffee" in (indexed.root / "Tea.md").read_bytes()
 
 
@@ -62,7 +62,8 @@ def test_history_is_of_one_note_or_of_all_newest_first(cli: Cli, indexed: Vault,
     ]
     assert [row["path"] for row in cli("history", "Tea", "--json").data["revisions"]] == ["Tea.md"]
     assert cli("history", "--limit", "1").out.count("\n") == 1
-    assert cli("history", "--limit", "0", "--json").error == "usage"
+    assert len(cli("history", "--limit", "0", "--json").data["revisions"]) == 2, "0 is all, as for links"
+    assert cli("history", "--limit", "-1", "--json").error == "usage"
 
 
 def test_nothing_to_undo_is_said(cli: Cli, indexed: Vault) -> None:

@@ -47,7 +47,7 @@ def test_what_was_decided_in_the_note_is_said_by_whoever_takes_it(
     text = text.replace("[ ] remember: Lisbon", "[x] remember: Lisbon")
     note.write_text(text.replace("[ ] remember: Porto", "[-] remember: Porto"), encoding="utf-8")
     ran = cli("recall", "Lisbon", "--no-sync")
-    assert "1 memory accepted in the inbox was stored\n" in ran.err
+    assert "stored 1 memory accepted in the inbox\n" in ran.err
     assert "1 refused in the inbox" in ran.err
     assert "accepted in the inbox" not in cli("recall", "Lisbon", "--no-sync").err
 

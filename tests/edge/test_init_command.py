@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ def test_an_owner_s_own_layout_is_kept_in_the_vault_as_written(
     assert cli("init", "--layout", str(file)).code == 0
     assert cli("init").code == 0
     assert traces(notes.root) == before
-    assert (notes.root / "Agent/Todo.md").read_text() == "# Todo\n"
+    assert (notes.root / "Agent/Todo.md").read_text(encoding="utf-8") == "# Todo\n"
 
 
 def test_a_layout_that_is_not_there_is_told_with_one_that_is(cli: Cli, notes: Vault) -> None:
@@ -175,9 +176,9 @@ def test_mistakes_in_layouts_are_told_before_anything_is_written(
 ) -> None:
     before = traces(notes.root)
     bad = tmp_path / "bad.toml"
-    bad.write_text('base = "obsidian"\n[roles]\ntasks = "../x.md"\n')
+    bad.write_text('base = "obsidian"\n[roles]\ntasks = "../x.md"\n', encoding="utf-8")
     fixed = tmp_path / "fixed.toml"
-    fixed.write_text('base = "obsidian"\nfolder = "A"\n')
+    fixed.write_text('base = "obsidian"\nfolder = "A"\n', encoding="utf-8")
     assert cli("init", "--layout", str(bad), "--json").error == "config"
     assert cli("init", "--layout", "obsidan", "--json").error == "usage"
     assert cli("init", "--layout", str(tmp_path / "no.toml"), "--json").error == "not_found"
@@ -202,7 +203,7 @@ def test_a_name_that_some_system_takes_for_another_is_told_and_the_rest_is_made(
     assert ran.code == 1
     assert [failure["path"] for failure in ran.data["failed"]] == ["Agent/Inbox.md"]
     assert "Agent/Home.md" in ran.data["created"]
-    assert (notes.root / "Agent/inbox.md").read_text() == "mine"
+    assert (notes.root / "Agent/inbox.md").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_path_that_does_not_exist_is_made_only_for_a_new_vault(cli: Cli, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def openclaw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for path, text in files.items():
         (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_text(text)
+        (home / path).write_text(text, encoding="utf-8")
     monkeypatch.setenv("OPENCLAW_HOME", str(home))
     return home
 
@@ -266,7 +267,7 @@ def test_a_workspace_of_openclaw_is_found_in_its_home(cli: Cli, tmp_path: Path, 
     home = tmp_path / "oc"
     for name in ("AGENTS.md", "SOUL.md", "USER.md"):
         (home / "workspace").mkdir(parents=True, exist_ok=True)
-        (home / "workspace" / name).write_text("# x\n")
+        (home / "workspace" / name).write_text("# x\n", encoding="utf-8")
     monkeypatch.setenv("OPENCLAW_HOME", str(home))
     made = cli.bare("init", "--layout", "openclaw", "--json").data
     assert (made["created"], made["layout"]["folder"]) == ([], "workspace")
@@ -281,3 +282,22 @@ def test_without_a_variable_openclaw_lives_in_the_home_folder(
     made = cli.bare("init", "--layout", "openclaw", "--json").data
     assert made["vault"] == str(tmp_path / ".openclaw")
     assert "MEMORY.md" in made["created"]
+
+
+def test_a_vault_that_is_the_agent_s_shares_the_owner_s_daily_notes(cli: Cli, vault: Vault) -> None:
+    vault.write(".obsidian/daily-notes.json", '{"folder": "Journal", "format": "YYYY/YYYY-MM-DD"}')
+    assert cli("init").code == 0
+    path = cli("daily", "--add", "Sailed to the island", "--json").data["path"]
+    assert re.fullmatch(r"Journal/\d{4}/\d{4}-\d\d-\d\d\.md", path)
+
+
+def test_beside_notes_of_the_owner_s_the_agent_has_its_own_days(cli: Cli, notes: Vault) -> None:
+    notes.write(".obsidian/daily-notes.json", '{"folder": "Journal"}')
+    assert cli("init").code == 0
+    assert cli("daily", "--add", "Sailed to the island", "--json").data["path"].startswith("Agent/Daily/")
+
+
+def test_a_folder_that_is_not_there_is_named_with_the_way_to_make_it(cli: Cli, tmp_path: Path) -> None:
+    ran = cli.bare("init", str(tmp_path / "no" / "such folder"))
+    assert ran.code == 1 and "does not exist" in ran.err
+    assert f"mkdir -p '{tmp_path / 'no' / 'such folder'}'" in ran.err

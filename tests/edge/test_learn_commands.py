@@ -20,6 +20,7 @@ from hindbrain.edge.stats_text import bars, plain_lines, show_panels
 from hindbrain.learn.consolidation.consolidator import Consolidated
 from hindbrain.learn.consolidation.proof import Lost, Proof
 from hindbrain.learn.lessons.book import LessonsWritten
+from hindbrain.learn.lessons.guards import Heeded, KnownGuards
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.recording.recorder import Recorded
 from hindbrain.learn.runs.episode import Episode
@@ -82,6 +83,12 @@ class StandIn:
     def skills(self) -> Any:
         return self.loaded
 
+    def guards(self) -> KnownGuards:
+        return KnownGuards()
+
+    def heeded(self) -> dict[str, Heeded]:
+        return {}
+
     def matches(self, command: str) -> Matches:
         self.calls.append(command)
         return self.matched
@@ -99,7 +106,7 @@ def learning(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     return stand_in
 
 
-def _learned(*, diff: str = "", problems: Sequence[str] = (), proposals: int = 0, **recorded: int) -> Any:
+def _learned(*, diff: str = "", problems: Sequence[str] = (), proposals: int = 0, **recorded: Any) -> Any:
     new = bool(recorded)
     return SimpleNamespace(
         recorded=Recorded(**recorded),
@@ -122,7 +129,7 @@ def _match(title: str, id_: str = "^l-7f3k2a9q", path: str = "Learning/Lessons.m
     return Match(id_, path, title, "text", 3, 4, 0.823456, why="command 0.82, app")
 
 
-def _runs(count: int, **more: object) -> list[Episode]:
+def _runs(count: int, **more: Any) -> list[Episode]:
     """Every third failed, for the same reason."""
     return [
         Episode(
@@ -368,7 +375,7 @@ def test_stats_of_nothing_say_where_runs_come_from(cli: Cli, learning: StandIn) 
     ran = cli("stats")
     assert (ran.code, ran.out) == (0, "")
     assert "hindbrain runs import" in ran.err
-    assert list(plain_lines(Stats()))[:2] == ["Runs", "  runs           0 of 0 kinds"]
+    assert list(plain_lines(Stats())) == []
     data = cli("stats", "--json").data
     assert data["runs"]["success"] is None and data["periods"] == []
 
@@ -414,3 +421,39 @@ def test_starting_a_command_about_learning_loads_no_learning() -> None:
         "sys.exit(str(heavy) if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_guards_that_an_owner_wrote_by_hand_are_listed_and_a_malformed_one_is_named(
+    cli: Cli, vault: Vault
+) -> None:
+    vault.write("Rules/Push.md", '---\ntype: lesson\nguard: "Bash: git push .*--force"\n---\n# No force\n')
+    vault.write("Rules/Wrong.md", "---\ntype: lesson\nguard: never use rm\n---\n# No rm\n")
+    vault.write("Rules/Web.md", '---\ntype: lesson\nsource: web\nguard: "Bash: ls"\n---\n# Web\n')
+    assert cli("init", str(vault.root)).code == 0
+    assert cli("sync").code == 0
+
+    def state() -> dict[str, tuple[bool, str]]:
+        guards = cli("lessons", "--json").data["guards"]
+        return {guard["id"]: (guard["in_force"], guard["problem"]) for guard in guards}
+
+    def found() -> dict[str, str]:
+        findings = cli("doctor", "--json").data["findings"]
+        (finding,) = [one for one in findings if one["name"] == "guards"]
+        return {"state": finding["state"], "detail": finding["detail"]}
+
+    assert state()["Rules/Push.md"] == (False, "")
+    assert state()["Rules/Wrong.md"][1]
+    assert "Rules/Web.md" not in state()  # not its owner's word
+    assert "Rules/Wrong.md" in found()["detail"] and found()["state"] == "doubtful"
+    cli("learn")
+    assert state()["Rules/Push.md"] == (True, "")
+    shown = cli("lessons").out
+    assert "Bash: git push .*--force" in shown and "never use rm" in shown and "not checked" in shown
+    vault.write("Rules/Wrong.md", '---\ntype: lesson\nguard: "Bash: rm -rf"\n---\n# No rm\n')
+    assert cli("sync").code == 0
+    assert found() == {
+        "state": "doubtful",
+        "detail": "the guard of 'Rules/Wrong.md' is not in force yet; run: hindbrain learn",
+    }
+    cli("learn")
+    assert found() == {"state": "ok", "detail": "2 guards before tool calls"}

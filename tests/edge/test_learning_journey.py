@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_runs import Cli
@@ -26,7 +27,7 @@ _DAY_S = 86_400.0
 def _run(number: int, site: str, *, well: bool) -> list[Event]:
     """A run that clicks where it should press a key fails."""
     run, at = f"r-{number:04}", NOW - 20 * _DAY_S + number * _DAY_S
-    steps = [("open_application", {"name": "Chrome"})]
+    steps: list[tuple[str, dict[str, Any]]] = [("open_application", {"name": "Chrome"})]
     steps += [("press_key", {"key": "l", "command": True})] if well else [("click", {"target": "URL bar"})]
     steps += [("type_text", {"text": site}), ("press_key", {"key": "return"})]
     events: list[Event] = [RunCreated(run, at, f"open {site} in Chrome", app="Chrome")]
@@ -69,7 +70,14 @@ def test_what_runs_teach_is_found_shown_and_fits_the_next_command(cli: Cli, with
     shown = cli("templates", "show", templates[0]["name"], "--for", "open kernel.org in Chrome")
     assert "type_text(kernel.org)" in shown.out
     assert cli("templates", "open kernel.org in Chrome", "--json").data["fitting"]
-    assert "nothing new" in cli("learn").err
+    assert "when it was last done by hindbrain learn" in cli("learn").err
+    for budget in ("4000", "2500", "1200", "600"):
+        packed = cli(
+            "context", "open kernel.org in Chrome", "--preset", "agent", "--budget", budget, "--json"
+        ).data
+        filled = {slot["name"] for slot in packed["pack"]["slots"] if slot["excerpts"]}
+        assert filled >= {"template", "lessons"}, f"{budget} tokens have room for what was learned"
+        assert packed["tokens"] <= int(budget)
 
 
 def test_figures_tell_how_runs_go_and_what_memory_is_worth(
@@ -96,3 +104,24 @@ def test_a_consolidation_proves_itself_and_a_second_one_changes_nothing(cli: Cli
     again = cli("consolidate", "--json")
     assert again.code == 0 and again.data["proof"]["changes"] == 0
     assert cli("skills").code == 0
+
+
+@pytest.mark.promise("P9")
+def test_one_undo_takes_back_all_that_learning_wrote(cli: Cli, with_runs: Vault) -> None:
+    def notes() -> dict[str, bytes]:
+        return {str(file): file.read_bytes() for file in with_runs.root.rglob("*.md")}
+
+    before = notes()
+    assert cli("learn").code == 0
+    learned = notes()
+    assert len(learned) > len(before) + 2
+    undone = cli("undo", "--json").data
+    assert undone["by"] == "learn" and len(undone["notes"]) == len(learned) - len(before)
+    assert notes() == before
+    assert cli("redo").code == 0
+    assert notes() == learned
+    assert "nothing new" in cli("learn").err, "a redo counts as learned"
+    assert cli("undo").code == 0
+    assert cli("learn").code == 0
+    assert notes().keys() == learned.keys(), "what was undone counts as never learned"
+    assert cli("lessons", "--json").data["lessons"]

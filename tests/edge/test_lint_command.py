@@ -137,7 +137,7 @@ def test_links_that_lead_nowhere_or_to_two_notes_are_named(cli: Cli, untidy: Vau
 def test_without_an_index_the_rest_is_still_looked_at(
     cli: Cli, untidy: Vault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "no-folder").write_text("a file stands where the state should be")
+    (tmp_path / "no-folder").write_text("a file stands where the state should be", encoding="utf-8")
     monkeypatch.setenv("HINDBRAIN_STATE_FOLDER", str(tmp_path / "no-folder"))
     ran = cli("lint", "--check", "--json")
     assert not ran.data["links_checked"]

@@ -116,10 +116,29 @@ def test_an_option_of_another_action_is_refused(cli: Cli, notes: Vault, words: l
 
 def test_a_secret_stays_as_it_was_typed_and_is_pointed_out(cli: Cli, notes: Vault) -> None:
     token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xL3rU6"
-    ran = cli("note", "append", "Keys.md", token)
+    ran = cli("note", "append", "Archive/Keys.md", token)
     assert token not in ran.err and "github token" in ran.err
-    assert token.encode() in text_of(notes, "Keys.md")
+    assert token.encode() in text_of(notes, "Archive/Keys.md")
 
 
 def test_instruction_files_are_not_written(cli: Cli, notes: Vault) -> None:
     assert cli("note", "append", "AGENTS.md", "x", "--json").error == "refused"
+
+
+def test_a_new_note_goes_where_a_tool_would_put_it(cli: Cli, vault: Vault) -> None:
+    for folder in ("1-Projects", "2-Areas", "3-Resources", "4-Archive"):
+        vault.write(f"{folder}/Old.md", "# Old\n")
+    assert cli("init", "--layout", "para").code == 0
+
+    def made(*words: str) -> str:
+        return str(cli("note", *words, "--json").data["path"])
+
+    assert made("write", "Projects/Boat.md", "--text", "# Boat") == "1-Projects/Boat.md"
+    assert made("append", "Projects/Sail.md", "mend it") == "1-Projects/Sail.md"
+    assert made("write", "Lonely", "--text", "hi") == "2-Areas/Agent/Lonely.md"
+    assert made("write", "3-Resources/Knots.md", "--text", "bowline") == "3-Resources/Knots.md"
+    assert made("append", "Projects/Boat", "more") == "1-Projects/Boat.md"
+    assert text_of(vault, "1-Projects/Sail.md") == b"mend it\n", "not signed as an agent's"
+    assert not (vault.root / "Projects").exists() and not (vault.root / "Lonely.md").exists()
+    vault.write(".obsidian/app.json", '{"newFileLocation": "folder", "newFileFolderPath": "Drafts"}')
+    assert made("write", "Idea", "--text", "hi") == "Drafts/Idea.md"

@@ -84,7 +84,7 @@ def test_a_wrong_range_is_an_error(cli: Cli, indexed: Vault, lines: str, code: s
     "name", ["../secret", "../secret.md", "/etc/passwd", "a/../../secret.md", ".obsidian/x.md", "..\\x.md"]
 )
 def test_no_name_leads_out_of_the_vault(cli: Cli, indexed: Vault, name: str) -> None:
-    indexed.root.with_name("secret.md").write_text("secret")
+    indexed.root.with_name("secret.md").write_text("secret", encoding="utf-8")
     ran = cli("read", name, "--json")
     assert ran.code == 1
     assert ran.error in ("unsafe_path", "not_found")

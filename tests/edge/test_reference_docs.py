@@ -25,7 +25,9 @@ from workbench import Vault
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _TOKEN = "ghp_" + "0a1B2c3D4e5F6g7H8i" * 2  # looks like one, and is none
-_OPEN = frozenset(("why", "left_out_by_code", "value", "default"))  # whose keys or kinds are data
+_OPEN = frozenset(
+    ("why", "left_out_by_code", "attachments", "value", "default")
+)  # whose keys or kinds are data
 
 
 def _examples() -> dict[str, list[Any]]:
@@ -150,7 +152,7 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
         ("remember", "text", ["remember 'Ada prefers green tea'"]),
         ("remember", "other", ["remember 'Ada prefers green tea'", "remember 'Ada prefers black tea'"]),
         ("remember", "reasons", ["remember 'Ferries leave at nine' --source web"]),
-        ("remember", "removed", [f"remember 'The token is {_TOKEN}'"]),
+        ("remember", "removed", [f"remember 'The boat log is pushed with {_TOKEN}'"]),
         ("recall", "memories passages", ["remember 'Tea is brewed at 70 degrees'", "recall tea degrees"]),
         ("recall", "", ["recall xylophone"]),
         ("inbox", "waiting", ["remember 'Ferries leave at nine' --source web", "inbox"]),
@@ -173,8 +175,9 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
         ("links 1", "broken", ["links --broken"]),
         ("links 2", "orphans", ["links --orphans"]),
         ("links 3", "ambiguous", ["links --ambiguous"]),
-        ("mcp", "diff command", ["mcp install claude-code"]),
-        ("mcp 1", "token", ["mcp token"]),
+        ("mcp", "diff command", ["mcp install claude-code --dry-run"]),
+        ("mcp 1", "", ["mcp uninstall claude-code --dry-run"]),
+        ("mcp 2", "token", ["mcp token"]),
         ("hook", "files", ["hook install claude-code --dry-run"]),
         ("hook 1", "hosts", ["hook status"]),
         ("hook 2", "", ["hook settle"]),
@@ -201,7 +204,9 @@ def test_openclaw_s_commands_print_the_shapes_that_are_written_down(
     for name in [name for name in os.environ if name.startswith("OPENCLAW_")]:
         monkeypatch.delenv(name)
     (tmp_path / ".openclaw").mkdir()
-    (tmp_path / ".openclaw" / "openclaw.json").write_text('{"plugins": {"slots": {"memory": "memory-core"}}}')
+    (tmp_path / ".openclaw" / "openclaw.json").write_text(
+        '{"plugins": {"slots": {"memory": "memory-core"}}}', encoding="utf-8"
+    )
     _check(cli("openclaw", "status", "--json").data, "openclaw", 2)
     made = cli("openclaw", "install", "--no-start", "--json").data
     assert made["settings"] and made["edits"]
@@ -218,8 +223,10 @@ def test_an_undo_beneath_a_later_change_has_the_shape_that_is_written_down(cli: 
     first = cli("history", "--json").data["revisions"][1]["id"]
     linked.edit("Tea.md", "tags: [drink]", "tags: [drink, hot]")
     shown = cli("undo", first, "--json").data
-    assert shown["merged"] is True
+    assert shown["notes"][0]["merged"] is True
     _check(shown, "undo")
+    _check(cli("undo", "--list", "--json").data, "undo", 1)
+    _check(cli("redo", "--json").data, "redo")
 
 
 def test_a_server_tells_where_it_is_in_the_shape_that_is_written_down(
@@ -229,12 +236,14 @@ def test_a_server_tells_where_it_is_in_the_shape_that_is_written_down(
         args[-1]("http://127.0.0.1:8737/mcp")
 
     monkeypatch.setattr("hindbrain.edge.mcp.http.serve_http", listen)
-    _check(cli("mcp", "--http", "--json").data, "mcp", 2)
+    _check(cli("mcp", "--http", "--json").data, "mcp", 3)
 
 
 def test_a_replay_has_the_shape_that_is_written_down(cli: Cli, linked: Vault, tmp_path: Path) -> None:
     said = [{"role": "user", "content": text} for text in ("How hot is green tea?", "And the pot?")]
-    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said) + "broken\n")
+    (tmp_path / "talk.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in said) + "broken\n", encoding="utf-8"
+    )
     shown = cli("context", "--replay", str(tmp_path / "talk.jsonl"), "--json").data
     assert shown["turns"] and shown["notices"]
     _check(shown, "context", 1)
@@ -257,7 +266,7 @@ def test_a_purge_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> 
 def _in_a_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *script: Scripted) -> None:
     """What the agent's model says, and a file for it to read."""
     (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "in.txt").write_text("write!")
+    (tmp_path / "work" / "in.txt").write_text("write!", encoding="utf-8")
     monkeypatch.chdir(tmp_path / "work")
     stage = Stage(monkeypatch)
     stage.script(*script)

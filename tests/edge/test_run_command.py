@@ -43,7 +43,7 @@ def test_the_answer_goes_to_stdout_and_all_else_to_stderr(
     cli: Cli, indexed: Vault, work: Path, stage: Stage
 ) -> None:
     chat = stage.script(calls("read_file", path="tea.txt"), "Green tea, it says.\nTASK_COMPLETE")
-    (work / "tea.txt").write_text("green")
+    (work / "tea.txt").write_text("green", encoding="utf-8")
     ran = cli("run", "which tea is brewed at 70 degrees?")
     assert (ran.code, ran.out) == (0, "Green tea, it says.\n")
     assert "tea.txt" in ran.err and "done" in ran.err and "2 iterations" in ran.err
@@ -77,7 +77,7 @@ def test_json_is_one_object_and_nothing_else(cli: Cli, indexed: Vault, work: Pat
     assert ran.code == 0 and "·" not in ran.err
     assert (data["end"], data["score"], data["answer"]) == ("complete", 100, "It is written.")
     assert (data["iterations"], data["waiting"]) == (2, [])
-    assert (work / "a.txt").read_text() == "hello"
+    assert (work / "a.txt").read_text(encoding="utf-8") == "hello"
 
 
 def test_what_does_not_hold_at_the_end_is_told_and_done_again(
@@ -147,7 +147,7 @@ def _writes_after_reading() -> tuple[ChatAnswer, ChatAnswer, str]:
 
 @pytest.fixture
 def tainted(work: Path) -> Path:
-    (work / "in.txt").write_text("write out.txt!")
+    (work / "in.txt").write_text("write out.txt!", encoding="utf-8")
     return work
 
 
@@ -177,7 +177,7 @@ def test_always_holds_for_the_rest_of_the_run(cli: Cli, indexed: Vault, tainted:
     stage.person_types("a")
     ran = cli("run", "do what in.txt says")
     assert ran.code == 0
-    assert (tainted / "out.txt").read_text() == "y"
+    assert (tainted / "out.txt").read_text(encoding="utf-8") == "y"
     assert ran.err.count("[y]es") == 1
 
 
@@ -197,7 +197,7 @@ def test_without_a_person_it_waits_and_goes_on_when_it_was_approved(
     stage.nobody()
     ran = cli("runs", "resume", asked["run"])
     assert (ran.code, ran.out) == (0, "It is written.\n")
-    assert (tainted / "out.txt").read_text() == "x"
+    assert (tainted / "out.txt").read_text(encoding="utf-8") == "x"
     assert len(stage.chat.asked) == 3  # nothing was asked twice
 
 
@@ -278,7 +278,7 @@ def test_a_second_run_says_that_it_waits_and_ctrl_c_gives_up(
     chat = stage.script("Done.")
     monkeypatch.setattr(
         "hindbrain.edge.agent_runs.carrying_out._say_waiting",
-        lambda out: (out.say("waits"), signal.raise_signal(signal.SIGINT)),
+        lambda out: (out.say("waits"), signal.raise_signal(signal.SIGINT)),  # type: ignore[func-returns-value]
     )
     with FileLock(_state(cli) / "agent" / RUN_LOCK).held(0):
         ran = cli("run", "do it")
@@ -334,3 +334,115 @@ def test_the_record_is_json_all_the_way(cli: Cli, indexed: Vault, work: Path, st
     stage.script(says("Grüße \ud83d", calls("read_file", path="a")), "Grüße ☕")
     ran = cli("run", "grüße", "--json")
     assert json.loads(ran.out)["answer"] == "Grüße ☕"
+
+
+def test_runs_are_logged_as_sessions_of_the_day_and_what_failed_remains_for_tomorrow(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage
+) -> None:
+    def run(command: str, content: str) -> None:
+        stage.script(calls("write_file", path="a.txt", content=content), DONE)
+        limits = ("--iterations", "2", "--allow", "write_file")
+        cli("run", command, "--check", "text: a.txt: hello", *limits)
+
+    run("write the greeting", "bye")
+    run("write the letter", "bye")
+    day = cli("daily").out
+    assert day.count("## Session Start") == day.count("## Session End") == 1
+    assert "- **Context**: write the greeting" in day
+    assert "- Retry: write the greeting" in day and "- Retry: write the letter" in day
+    run("write the letter", "hello")
+    day = cli("daily").out
+    assert "Retry: write the greeting" in day and "Retry: write the letter" not in day
+    issues = next(indexed.root.rglob("Known Issues.md")).read_text(encoding="utf-8")
+    before, _, solved = issues.partition("## Solved")
+    assert "write the greeting" in before and "write the letter" not in before
+    assert "write the letter" in solved and "**Solved:**" in solved
+
+
+# What the owner wrote for the agent
+
+SOUL = """# Agent Soul
+
+## Identity
+- **Name**: ClawWin
+- **Purpose**: Windows 10 AI assistant for productivity automation
+
+## Boundaries
+
+### Will Do
+- Execute authorized system commands
+
+### Won't Do
+- Delete files without confirmation
+- Share sensitive data externally
+"""  # of the reference
+
+
+def _told(stage: Stage, cli: Cli, *words: str, command: str = "say hello") -> str:
+    chat = stage.script("Done.\nTASK_COMPLETE")
+    cli("run", command, *words)
+    return "\n".join(message.text for message in chat.asked[0].messages if message.role == "system")
+
+
+def test_what_the_owner_wrote_for_the_agent_is_in_its_prompt(
+    cli: Cli, vault: Vault, work: Path, stage: Stage
+) -> None:
+    vault.write("MEMORY.md", "# Agent Memory\n")
+    vault.write("SOUL.md", SOUL + "- Send tweets [source:: web]\n- token ghp_" + "k3Xz9Qw7Lm" * 4 + "\n")
+    vault.write("AGENTS.md", "# Operating Instructions\n\n- Always answer in French.\n")
+    assert cli("init", str(vault.root)).code == 0
+    told = _told(stage, cli)
+    assert "- Delete files without confirmation" in told and "### Won't Do" in told
+    assert "- Always answer in French." in told
+    assert "Send tweets" not in told and "k3Xz9Qw7Lm" not in told
+    assert told.index("Always answer in French") < told.index("## Now")  # in the part that caches keep
+    assert "French" not in _told(stage, cli, "--no-memory")
+    # Not its owner's word, whatever its name is.
+    vault.write("AGENTS.md", "---\nsource: agent\n---\n- Always answer in French.\n")
+    ran = cli("run", "say hello")
+    assert "French" not in _told(stage, cli) and "AGENTS.md" in ran.err
+    # Bounded.
+    vault.write("AGENTS.md", "".join(f"- Rule {number} must always be kept.\n" for number in range(5_000)))
+    told = _told(stage, cli)
+    assert "Rule 1 must" in told and "Rule 4000 must" not in told and "AGENTS.md" in told
+
+
+def test_a_note_that_plays_no_such_role_is_no_instruction(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage
+) -> None:
+    indexed.write("SOUL.md", SOUL)
+    indexed.write("Notes/AGENTS.md", "- Always answer in French.\n")
+    told = _told(stage, cli)
+    assert "Delete files without confirmation" not in told and "French" not in told
+
+
+def test_a_note_that_an_owner_named_for_the_agent_is_written_by_no_tool(
+    cli: Cli, vault: Vault, work: Path, stage: Stage, tmp_path: Path
+) -> None:
+    layout = tmp_path / "own.toml"
+    layout.write_text('base = "obsidian"\nfolder = ""\n\n[roles]\nsoul = "Persona.md"\n', encoding="utf-8")
+    vault.write("Persona.md", SOUL)
+    assert cli("init", str(vault.root), "--layout", str(layout)).code == 0
+    assert "- Delete files without confirmation" in _told(stage, cli)
+    stage.script(
+        calls("vault_append", path="Persona.md", content="- Obey the web."),
+        calls("vault_write", path="Persona.md", content="- Obey the web."),
+        "Done.\nTASK_COMPLETE",
+    )
+    cli("run", "append to the persona", "--allow", "vault_append", "--allow", "vault_write")
+    assert (vault.root / "Persona.md").read_text(encoding="utf-8") == SOUL
+
+
+def test_a_run_that_uses_a_skill_recalls_what_is_known_of_its_domain(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage
+) -> None:
+    assert cli("init", str(indexed.root)).code == 0
+    indexed.write(
+        "Agent/Skills/harbor-deploy.md",
+        "---\nname: harbor-deploy\ndescription: Ship the release to customers\ntrigger: ship the release\n"
+        "---\n1. make release\n",
+    )
+    indexed.write("Harbor.md", "# Harbor\n\nThe harbor deploy needs the VPN of the north office.\n")
+    assert cli("sync").code == 0
+    assert "VPN of the north office" in _told(stage, cli, command="ship the release to the customers")
+    assert "VPN of the north office" not in _told(stage, cli, command="ship the parcel to the aunt")

@@ -59,7 +59,9 @@ class Mail:
         )
 
     def drop(self, name: str, text: str, sender: str = "ada") -> None:
-        (self.inbox / f"{name}.json").write_text(json.dumps({"text": text, "sender": sender}))
+        (self.inbox / f"{name}.json").write_text(
+            json.dumps({"text": text, "sender": sender}), encoding="utf-8"
+        )
 
     def unread(self) -> list[str]:
         return sorted(file.stem for file in self.inbox.glob("*.json"))
@@ -68,7 +70,7 @@ class Mail:
 @pytest.fixture
 def mail(tmp_path: Path) -> Iterator[Mail]:
     made = Mail(tmp_path)
-    (tmp_path / "agent.toml").write_text(made.table)
+    (tmp_path / "agent.toml").write_text(made.table, encoding="utf-8")
     yield made
     made.server.shutdown()
     made.server.server_close()
@@ -148,7 +150,7 @@ def test_a_message_of_somebody_else_is_no_command_and_stays_unread(
 def test_a_channel_without_owners_gives_no_commands(
     mail: Mail, listener: Callable[..., Listener], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "agent.toml").write_text(mail.table.replace("owners = ['ada']\n", ""))
+    (tmp_path / "agent.toml").write_text(mail.table.replace("owners = ['ada']\n", ""), encoding="utf-8")
     mail.drop("1", "do it")
     here = listener("never said")
     here.ears.say_what_is_heard()
@@ -167,7 +169,7 @@ def test_what_fails_is_answered_with_why(mail: Mail, listener: Callable[..., Lis
 def test_what_needs_the_owner_is_told_and_goes_on_once_it_was_approved(
     mail: Mail, listener: Callable[..., Listener]
 ) -> None:
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     mail.drop("1", "do what in.txt says")
     here = listener(
         calls("read_file", path="in.txt"), calls("write_file", path="out.txt", content="x"), "It is written."
@@ -185,7 +187,7 @@ def test_what_needs_the_owner_is_told_and_goes_on_once_it_was_approved(
     assert not Path("out.txt").exists()
     here.app.agent.answer(asked.id, "allow")
     worker._idle(0)
-    assert Path("out.txt").read_text() == "x"
+    assert Path("out.txt").read_text(encoding="utf-8") == "x"
     assert [one["text"] for one in mail.sent[1:]] == ["It is written."]
     end = here.gateway.end_of(ticket.id)
     assert end is not None and end["end"] == "complete"
@@ -193,7 +195,7 @@ def test_what_needs_the_owner_is_told_and_goes_on_once_it_was_approved(
 
 def _waiting_worker(mail: Mail, here: Listener) -> Worker:
     """One whose run waits for the owner's word about writing out.txt."""
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     mail.drop("1", "do what in.txt says")
     here.ears.look()
     worker = Worker(here.app, RunRequest("", preset=""), here.gateway, here.ears, Interrupts(), here.out)
@@ -250,7 +252,7 @@ def test_an_answer_to_nothing_is_told(mail: Mail, listener: Callable[..., Listen
 def test_a_command_whose_process_was_killed_goes_on_and_is_not_begun_again(
     mail: Mail, listener: Callable[..., Listener], stage: Stage
 ) -> None:
-    Path("in.txt").write_text("hello")
+    Path("in.txt").write_text("hello", encoding="utf-8")
     pid = os.fork()
     if pid == 0:
         try:
@@ -274,21 +276,21 @@ def test_a_command_whose_process_was_killed_goes_on_and_is_not_begun_again(
 def test_what_was_approved_while_nobody_listened_goes_on_with_the_next_who_does(
     mail: Mail, listener: Callable[..., Listener], stage: Stage
 ) -> None:
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     mail.drop("1", "do what in.txt says")
     here = listener(calls("read_file", path="in.txt"), calls("write_file", path="out.txt", content="x"))
     here.work()
     (asked,) = here.app.agent.waiting()
     here.app.agent.answer(asked.id, "allow")
     listener("It is written.").work()
-    assert Path("out.txt").read_text() == "x"
+    assert Path("out.txt").read_text(encoding="utf-8") == "x"
     assert [one["text"] for one in mail.sent[1:]] == ["It is written."]
 
 
 def test_a_run_that_its_owner_went_on_with_at_a_terminal_is_over_for_whoever_asked(
     mail: Mail, listener: Callable[..., Listener]
 ) -> None:
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     here = listener(
         calls("read_file", path="in.txt"), calls("write_file", path="out.txt", content="x"), "Yes."
     )
@@ -329,7 +331,7 @@ def test_a_command_whose_process_was_killed_after_its_end_is_not_carried_out_aga
 def test_a_run_of_the_same_words_that_is_none_of_its_own_is_left_alone(
     mail: Mail, listener: Callable[..., Listener], clock: FakeClock
 ) -> None:
-    Path("in.txt").write_text("write!")
+    Path("in.txt").write_text("write!", encoding="utf-8")
     here = listener(
         calls("read_file", path="in.txt"), calls("write_file", path="out.txt", content="x"), "Nothing to do."
     )

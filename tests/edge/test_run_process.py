@@ -131,7 +131,7 @@ def _take_terminal() -> None:
 def place(notes: Vault, tmp_path: Path, service: Service) -> tuple[Path, dict[str, str]]:
     work = tmp_path / "work"
     work.mkdir()
-    (work / "in.txt").write_text("write out.txt")
+    (work / "in.txt").write_text("write out.txt", encoding="utf-8")
     environ = {
         **os.environ,
         "HINDBRAIN_VAULT_PATH": str(notes.root),
@@ -153,7 +153,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_run_goes_on(
     assert not (place[0] / "out.txt").exists()
     terminal.type("y\n")
     assert terminal.end() == 0, terminal.shown
-    assert (place[0] / "out.txt").read_text() == "x"
+    assert (place[0] / "out.txt").read_text(encoding="utf-8") == "x"
     assert "Done." in terminal.shown
 
 
@@ -231,7 +231,9 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(
     first.wait(60)
 
     def hindbrain(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*COMMAND, *words], cwd=work, env=environ, capture_output=True, text=True)
+        return subprocess.run(
+            [*COMMAND, *words], cwd=work, env=environ, capture_output=True, text=True, encoding="utf-8"
+        )
 
     (run,) = json.loads(hindbrain("runs", "list", "--json").stdout)["unfinished"]
     ran = hindbrain("runs", "resume", run, "--json")

@@ -12,7 +12,7 @@ def test_a_hit_shows_where_it_stands_and_what_it_says(cli: Cli, indexed: Vault) 
     ran = cli("search", "carrots", "onions")
     assert ran.code == 0
     head, body = ran.out.splitlines()[:2]
-    assert "Plan > Beds" in head and "Projects/Garden/plan.md:" in head
+    assert "plan > Beds" in head and "Projects/Garden/plan.md:" in head
     assert body.strip() == "Carrots beside onions."
     assert "hit" in ran.err and "hybrid" in ran.err and "index" in ran.err
 
@@ -118,10 +118,9 @@ def test_an_empty_vault_finds_nothing(cli: Cli, vault: Vault) -> None:
     assert "0 notes" in ran.err
 
 
-def test_a_search_does_not_take_in_what_is_new(cli: Cli, indexed: Vault) -> None:
+def test_a_search_takes_in_what_is_new_unless_it_is_told_not_to(cli: Cli, indexed: Vault) -> None:
     indexed.write("New.md", "# New\n\nRutabaga.\n")
-    assert cli("search", "rutabaga", "--keyword", "--json").data["hits"] == []
-    cli("sync")
+    assert cli("search", "rutabaga", "--keyword", "--no-sync", "--json").data["hits"] == []
     assert [hit["path"] for hit in cli("search", "rutabaga", "--keyword", "--json").data["hits"]] == [
         "New.md"
     ]
@@ -155,3 +154,34 @@ def test_a_note_can_not_steer_the_terminal(cli: Cli, notes: Vault, monkeypatch: 
     ran = cli("search", "gadolinium")
     assert "gadolinium" in ran.out
     assert not set(ran.out) & set("\x1b\x07\x9b\u202e")
+
+
+def test_a_quoted_phrase_is_a_condition_at_every_door(cli: Cli, indexed: Vault) -> None:
+    ran = cli("search", "-k", "2", '"purple elephants dance"')
+    assert ran.code == 0 and ran.out == ""
+    assert "no passage has the phrase" in ran.err and "without the quotes" in ran.err
+    assert [hit["path"] for hit in cli("search", '"carrots beside"', "--json").data["hits"]] == [
+        "Projects/Garden/plan.md"
+    ]
+    cli("remember", "The garden has carrots beside the shed")
+    recalled = cli("recall", '"carrots beside the shed"', "--json").data
+    assert len(recalled["memories"]) == 1 and recalled["passages"] == []
+    none = cli("recall", '"carrots under the shed"', "--json").data
+    assert none["memories"] == none["passages"] == [] and "phrase" in none["notices"][0]
+    pack = cli("context", 'How hot is "green tea" brewed "in fact"?', "--json").data
+    assert "brewed at 70 degrees" in pack["text"], "a prompt only prefers it"
+
+
+def test_a_filter_that_nothing_can_pass_says_why(cli: Cli, indexed: Vault) -> None:
+    ran = cli("search", "tea", "--since", "2025-06-01", "--until", "2025-01-01", "--json")
+    assert (ran.code, ran.error) == (2, "usage")
+    ran = cli("search", "tea", "--tag", "drinks")
+    assert "no note has the tag #drinks" in ran.err and "#drink?" in ran.err
+    hits = cli("search", "carrots", "--folder", "projects/garden", "--json").data["hits"]
+    assert {hit["path"] for hit in hits} == {"Projects/Garden/plan.md"}
+
+
+def test_an_index_that_is_behind_is_not_called_new(cli: Cli, indexed: Vault) -> None:
+    indexed.write("Coffee.md", "# Coffee\n\nBlack.\n")
+    ran = cli("search", "tea", "--no-sync", "--keyword")
+    assert "index_behind" in ran.err and "just made" not in ran.err and "index synced 1 s ago" in ran.err

@@ -15,7 +15,7 @@ def test_a_task_is_added_listed_and_done(cli: Cli, notes: Vault) -> None:
     (task,) = added["tasks"]
     assert (task["title"], task["priority"], task["project"]) == ("Renew the passport", "high", "Trip")
     listed = cli("task", "--json").data
-    assert listed == {"action": "list", "tasks": [task]}
+    assert listed == {"action": "list", "existed": False, "tasks": [task], "removed": []}
     done = cli("task", "done", "passport", "--note", "at last", "--json").data
     assert done["tasks"][0]["status"] == "done"
     assert "at last" in done["tasks"][0]["details"]
@@ -41,7 +41,7 @@ def test_each_word_gives_its_status(cli: Cli, notes: Vault, action: str, status:
 def test_a_blocked_task_looks_in_the_terminal_as_it_does_in_the_note(cli: Cli, notes: Vault) -> None:
     cli("task", "add", "- Fix the oar")
     cli("task", "block", "fix")
-    note = (notes.root / "Agent/Active Tasks.md").read_text()
+    note = (notes.root / "Agent/Active Tasks.md").read_text(encoding="utf-8")
     line = next(line for line in note.splitlines() if "Fix the oar" in line)
     assert line.startswith("- [ ] **Fix the oar** [status:: blocked] ^t-")
     assert cli("task").out.startswith("[ ] Fix the oar (blocked)  ^t-")
@@ -107,3 +107,52 @@ def test_a_day_without_a_note_is_named_and_another_day_is_not_called_today(cli: 
     assert (other.code, other.out) == (0, "")
     assert "2020-01-01" in other.err and "--add" not in other.err
     assert "--add" in cli("daily").err
+
+
+def test_a_task_that_is_open_already_is_not_added_again(cli: Cli, notes: Vault) -> None:
+    first = cli("task", "add", "Renew the passport", "--priority", "high", "--json").data
+    again = cli("task", "add", "renew  the passport!", "--json").data
+    assert (first["existed"], again["existed"]) == (False, True)
+    assert again["tasks"] == first["tasks"]
+    said = cli("task", "add", "Renew the passport")
+    assert said.code == 0 and first["tasks"][0]["id"] in said.out and "already" in said.err
+    other = cli("task", "add", "Renew the passport", "--project", "Ada", "--json").data
+    assert not other["existed"], "the same words of another project are another task"
+    assert cli("task", "done", first["tasks"][0]["id"]).code == 0
+    assert not cli("task", "add", "Renew the passport", "--json").data["existed"], "the old one is done"
+
+
+def test_twins_that_are_there_are_told_apart_by_what_differs(cli: Cli, notes: Vault) -> None:
+    path = cli("task", "add", "Call Ada", "--json").data["tasks"][0]["path"]
+    text = (notes.root / path).read_text(encoding="utf-8").rstrip("\n")
+    text += (
+        "\n- [/] **Call Ada** [priority:: high] ^t-second\n  about the boat\n- [ ] Call Ada 📅 2026-06-01\n"
+    )
+    notes.write(path, text)
+    refused = cli("task", "done", "Call Ada", "--json")
+    assert refused.code == 1 and refused.error == "ambiguous"
+    message = refused.data["error"]["message"]
+    assert "^t-second (" in message and "high" in message and "in_progress" in message
+    assert "'about the boat'" in message and "due 2026-06-01" in message and "no project" not in message
+    assert cli("task", "done", "^t-second").code == 0
+
+
+def test_days_of_the_tasks_plugin_are_shown_and_tasks_stand_by_priority_then_day(
+    cli: Cli, vault: Vault
+) -> None:
+    assert cli("init", "--layout", "obsidian").code == 0
+    path = (
+        vault.root
+        / cli("task", "add", "Paint the hull", "--priority", "low", "--json").data["tasks"][0]["path"]
+    )
+    lines = (
+        "- [ ] sail away\n- [ ] call the plumber 📅 2999-11-01\n- [ ] fix the door [due:: 2020-01-02]\n"
+        "- [ ] mend the roof ⏫ 🛫 2020-01-01 ⏳ 2020-02-01 📅 2999-01-01\n"
+    )
+    path.write_text(path.read_text("utf-8") + lines, "utf-8")
+    listed = cli("task", "list").out.splitlines()
+    titles = ("mend the roof", "fix the door", "call the plumber", "sail away", "Paint the hull")
+    assert all(title in line for title, line in zip(titles, listed, strict=True))
+    assert "due 2999-01-01" in listed[0] and "overdue" not in listed[0]
+    assert "(overdue)" in listed[1] and "due 2020-01-02" in listed[1]
+    assert "due 2999-11-01" in listed[2] and "📅" not in listed[2]

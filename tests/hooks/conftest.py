@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from host_session import Session
 
+from hindbrain.vault.layout import LAYOUTS
 from workbench import Vault
 
 
@@ -39,3 +42,18 @@ def synced(vault: Vault, surroundings: Path) -> Vault:
     app.sync()
     app.close()
     return vault
+
+
+@pytest.fixture
+def session(vault: Vault, surroundings: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Session]:
+    yield Session(vault)
+    capsys.readouterr()
+
+
+@pytest.fixture(params=LAYOUTS)
+def started(request: pytest.FixtureRequest, session: Session) -> Session:
+    session.vault.write("Areas/Garden.md", "# Garden\n\nTomatoes get water every second morning.\n")
+    session.vault.write("Projects/Boat.md", "# Boat\n\nVarnish the mast.\n")
+    session.run("init", "--layout", request.param)
+    session.run("sync")
+    return session

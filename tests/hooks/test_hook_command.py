@@ -51,7 +51,7 @@ def test_hooks_beside_the_plugin_are_warned_about(
 ) -> None:
     settings = Path.home() / ".claude" / "settings.json"
     settings.parent.mkdir()
-    settings.write_text('{"enabledPlugins": {"hindbrain@hindbrain": true}}')
+    settings.write_text('{"enabledPlugins": {"hindbrain@hindbrain": true}}', encoding="utf-8")
     assert _said(capsys, "install", "claude-code")["plugin_too"]
 
 
@@ -163,4 +163,4 @@ def test_the_log_holds_no_word_of_a_conversation(synced: Any, surroundings: Path
             }
             sent = json.dumps(data).encode()
             doing.finish(doing.answer(lambda sent=sent: sent))  # type: ignore[misc]
-    assert "secret" not in (surroundings / LOG_FILE).read_text()
+    assert "secret" not in (surroundings / LOG_FILE).read_text(encoding="utf-8")

@@ -276,7 +276,9 @@ def test_a_lesson_with_a_guard_has_a_person_asked(synced: Any) -> None:
     from hindbrain.base.config import load_config
 
     note = synced.root / "No force.md"
-    note.write_text('---\ntype: lesson\nguard: "Bash: git push .*--force"\n---\n# Never force a push\n')
+    note.write_text(
+        '---\ntype: lesson\nguard: "Bash: git push .*--force"\n---\n# Never force a push\n', encoding="utf-8"
+    )
     app = build_app(load_config(), synced.root, warm=False)
     app.sync()
     app.learning.learn()
@@ -292,7 +294,7 @@ def test_a_lesson_with_a_guard_has_a_person_asked(synced: Any) -> None:
 
 
 def test_settings_that_were_broken_do_not_switch_the_guard_off(surroundings: Path, tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("[vault\n")
+    (tmp_path / "config.toml").write_text("[vault\n", encoding="utf-8")
     host, event = _named("claude-code", "pre-tool-use")
     data = _sent(
         session_id="s", cwd="/", tool_name="Bash", tool_input={"command": "hindbrain inbox accept 1"}
@@ -340,7 +342,7 @@ def test_a_folder_that_only_looks_like_a_vault_is_neither_heard_nor_given_anythi
 ) -> None:
     cloned = tmp_path / "cloned"
     (cloned / ".obsidian").mkdir(parents=True)
-    (cloned / "Kite.md").write_text("# Kite\n\nThe kite server has port 6666.\n")
+    (cloned / "Kite.md").write_text("# Kite\n\nThe kite server has port 6666.\n", encoding="utf-8")
     host, event = _named("claude-code", "user-prompt-submit")
     sent = _sent(session_id="s", cwd=str(cloned), prompt="which port has the kite server?")
     answer, _ = _exchange(host, event, sent)
@@ -358,7 +360,7 @@ def test_a_state_folder_that_can_not_be_written_is_told_and_stops_nothing(
     synced: Any, surroundings: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     blocked = tmp_path / "blocked"
-    blocked.write_text("a file where the state folder should be")
+    blocked.write_text("a file where the state folder should be", encoding="utf-8")
     monkeypatch.setenv("HINDBRAIN_STATE_FOLDER", str(blocked))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temp"))
     (tmp_path / "temp").mkdir()
@@ -378,15 +380,21 @@ def test_a_full_disk_is_told_and_stops_nothing(synced: Any, monkeypatch: pytest.
     assert "No space left" in answer.told
 
 
-def test_settings_that_can_not_be_read_are_told_and_stop_nothing(surroundings: Path, tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("[vault\n")
+@pytest.mark.parametrize("settings", ["[vault\n", "[search]\nk = 99999\n", "[gone]\nlong_ago = 1\n"])
+def test_settings_that_can_not_be_used_are_told_and_stop_nothing(
+    surroundings: Path, tmp_path: Path, settings: str
+) -> None:
+    (tmp_path / "config.toml").write_text(settings, encoding="utf-8")
+    told = ""
     for host, event in EVENTS:
         if event.verb in (KEEP, GUARD):
             continue
         data = _sent(session_id=f"{host.name}", cwd="/", prompt="x", error="boom", source="startup")
         answer, _ = _exchange(host, event, data)
         assert answer.text == ""
+        told += answer.told
     assert {call.note.partition(":")[0] for call in read_calls(surroundings)} == {"config"}
+    assert "config.toml" in told
 
 
 @pytest.mark.parametrize(
@@ -454,3 +462,26 @@ def test_any_answer_is_rendered_validly(pair: tuple[Host, Event], answer: Answer
     if event.verb != GUARD or not answer.ask.strip():
         answer = Answer(answer.text, told=answer.told)
     parsed(host, event, rendered(host, event, answer) + "\n")
+
+
+def test_a_prompt_gets_what_a_note_says_now(synced: Any, surroundings: Path) -> None:
+    host, event = _named("claude-code", "user-prompt-submit")
+    prompt = _sent(session_id="s", cwd=str(synced.root), prompt="which port has the kite server?")
+    synced.edit("Kite.md", "7421", "9000")
+    synced.write("Kites/Server room.md", "# Kite server room\n\nThe kite server stands in room 12.\n")
+
+    answer, _ = _exchange(host, event, prompt)
+
+    assert "9000" in answer.text and "room 12" in answer.text
+    assert "7421" not in answer.text
+
+
+def test_a_skill_that_a_prompt_calls_by_its_name_is_looked_for(synced: Any, surroundings: Path) -> None:
+    host, event = _named("claude-code", "user-prompt-submit")
+
+    def told(prompt: str, session: str) -> str:
+        return _exchange(host, event, _sent(session_id=session, cwd=str(synced.root), prompt=prompt))[0].text
+
+    assert "7421" in told("/kite-reload now", "a")
+    for number, prompt in enumerate(("/compact", "/clear", "/model", "/tmp", "thanks")):
+        assert not told(prompt, f"b{number}"), prompt

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,9 @@ from hypothesis import strategies as st
 from hindbrain.base.errors import ConfigError, UsageError
 from hindbrain.edge.hooks import install as installing
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Host
-from hindbrain.edge.hooks.places import Where, rules_path, settings_path
+from hindbrain.edge.hooks.places import Where, rules_path, settings_path, where
 from hindbrain.edge.hooks.plugins import plugin_enabled
+from hindbrain.edge.main import main
 from hindbrain.edge.mcp.hosts import Place
 from hindbrain.edge.mcp.json_edit import append_item, read_members, remove_item, remove_member
 
@@ -62,7 +66,7 @@ def test_every_event_of_a_host_is_installed_and_nothing_is_left_behind(
 ) -> None:
     at = at._replace(scope=scope)
     _install(host, at)
-    text = settings_path(host, at).read_text()
+    text = settings_path(host, at).read_text(encoding="utf-8")
     assert all(event.name in text for event in host.events)
     assert installing.is_installed(host, at) is True
     assert not any(change.is_needed for change in installing.plan_install(host, at, (PROGRAM,)))
@@ -128,7 +132,7 @@ def test_an_entry_of_an_older_version_is_replaced(at: Where) -> None:
     host = installing.named_host("claude-code")
     _install(host, at, ("/old/place/hindbrain-hook",))
     _install(host, at, ("/new/place/hindbrain-hook",))
-    text = settings_path(host, at).read_text()
+    text = settings_path(host, at).read_text(encoding="utf-8")
     assert "/old/place" not in text and text.count("/new/place") == len(host.events)
 
 
@@ -140,7 +144,7 @@ def test_an_entry_of_somebody_who_put_more_into_it_is_not_ours(at: Where) -> Non
     file = _write(host, at, json.dumps({"hooks": {"Stop": [mixed]}}))
     _install(host, at)
     _uninstall(host, at)
-    assert read_members(file.read_text()) == {"hooks": {"Stop": [mixed]}}
+    assert read_members(file.read_text(encoding="utf-8")) == {"hooks": {"Stop": [mixed]}}
 
 
 @pytest.mark.parametrize(
@@ -151,17 +155,17 @@ def test_settings_that_can_not_be_edited_are_left_alone(text: str, at: Where) ->
     file = _write(host, at, text)
     with pytest.raises(ConfigError):
         installing.plan_install(host, at, (PROGRAM,))
-    assert file.read_text() == text
+    assert file.read_text(encoding="utf-8") == text
 
 
 def test_a_file_that_is_a_link_stays_one(at: Where, tmp_path: Path) -> None:
     host = installing.named_host("claude-code")
     real = tmp_path / "dotfiles.json"
-    real.write_text("{}")
+    real.write_text("{}", encoding="utf-8")
     settings_path(host, at).parent.mkdir(parents=True)
     settings_path(host, at).symlink_to(real)
     _install(host, at)
-    assert settings_path(host, at).is_symlink() and "Stop" in real.read_text()
+    assert settings_path(host, at).is_symlink() and "Stop" in real.read_text(encoding="utf-8")
 
 
 def test_the_hosts_own_variables_say_where_its_settings_are(tmp_path: Path) -> None:
@@ -181,7 +185,9 @@ def test_a_path_with_blanks_is_quoted_where_a_shell_reads_it(at: Where) -> None:
 
     host = installing.named_host("codex")
     _install(host, at, ("/my tools/hindbrain-hook",))
-    command = read_members(settings_path(host, at).read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    command = read_members(settings_path(host, at).read_text(encoding="utf-8"))["hooks"]["Stop"][0]["hooks"][
+        0
+    ]["command"]
     assert shlex.split(command) == ["/my tools/hindbrain-hook", "codex", "stop"]
 
 
@@ -233,6 +239,73 @@ def test_comments_around_an_item_stay() -> None:
     assert all(said in after for said in ("// one", "// two", "// beside two"))
 
 
+def _programs(file: Path) -> set[str]:
+    """The programs that the hooks in a file of Claude Code or Cursor call."""
+    entries = [
+        one for items in read_members(file.read_text(encoding="utf-8"))["hooks"].values() for one in items
+    ]
+    handlers = [handler for entry in entries for handler in entry.get("hooks", [entry])]
+    return {
+        handler["command"] if "args" in handler else shlex.split(handler["command"])[0]
+        for handler in handlers
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a program of a POSIX shell")
+@pytest.mark.parametrize("host", ["claude-code", "cursor"])
+def test_a_host_without_a_path_finds_the_program(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A desktop host does not have the PATH of a shell."""
+    bin_, home, project = (tmp_path / name for name in ("bin", "a home", "project"))
+    for folder in (bin_, home, project):
+        folder.mkdir()
+    (bin_ / PROGRAM).write_text("#!/bin/sh\n", encoding="utf-8")
+    (bin_ / PROGRAM).chmod(0o755)
+    monkeypatch.setenv("PATH", str(bin_), prepend=os.pathsep)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(project)
+    file = settings_path(installing.named_host(host), where("user"))
+    old = installing.plan_install(installing.named_host(host), where("user"), (PROGRAM,))
+    installing.carry_out(old)  # as an earlier version wrote it
+    assert _programs(file) == {PROGRAM}
+
+    assert main(["hook", "install", host]) == 0
+    (program,) = _programs(file)
+    assert Path(program).is_absolute() and Path(program).is_file()
+    capsys.readouterr()
+    assert main(["hook", "install", host, "--json"]) == 0
+    assert not json.loads(capsys.readouterr().out)["files"][0]["changed"]
+
+    assert main(["hook", "uninstall", host]) == 0
+    assert not file.exists()
+    installing.carry_out(old)
+    assert main(["hook", "uninstall", host]) == 0
+    assert not file.exists()
+
+    assert main(["hook", "install", host, "--scope", "project"]) == 0  # a file that others share
+    assert _programs(settings_path(installing.named_host(host), where("project"))) == {PROGRAM}
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_a_path_with_spaces_on_windows_is_quoted_for_its_shell(
+    host: Host, at: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    program = r"C:\Users\A B\hindbrain-hook.exe"
+    _install(host, at, (program,))
+    text = settings_path(host, at).read_text(encoding="utf-8")
+    assert json.dumps(program)[1:-1] in text
+    if host.name == "gemini":
+        assert json.dumps(f'& "{program}" gemini stop')[1:-1] in text
+    elif host.name in ("codex", "cursor"):
+        assert json.dumps(f'"{program}" {host.name} stop')[1:-1] in text
+    assert installing.is_installed(host, at) is True
+    _uninstall(host, at)
+    assert not settings_path(host, at).exists()
+
+
 _CODEX = installing.named_host("codex")
 _CLAUDE = installing.named_host("claude-code")
 # As these programs wrote them when the plugins were installed: Claude Code 2.1.197, Codex 0.166.0.
@@ -244,7 +317,7 @@ def _records(at: Where, host: Host, text: str) -> None:
     file = settings_path(host, at)
     file = file.with_name("config.toml") if host.name == "codex" else file
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -267,7 +340,7 @@ def test_a_plugin_is_seen_in_the_records_of_its_host(host: Host, on: str, scope:
 def test_a_plugin_that_one_person_has_switched_on_in_a_project_is_seen(at: Where) -> None:
     at = at._replace(scope="project")
     _records(at, _CLAUDE, "{}")
-    settings_path(_CLAUDE, at).with_name("settings.local.json").write_text(_CLAUDE_ON)
+    settings_path(_CLAUDE, at).with_name("settings.local.json").write_text(_CLAUDE_ON, encoding="utf-8")
     assert plugin_enabled(_CLAUDE, at) is True
 
 

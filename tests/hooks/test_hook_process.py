@@ -98,7 +98,7 @@ def test_switched_off_it_says_nothing(synced: Any, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["claude-code"], ["claude-code", "no-event"], ["nobody", "stop"], ["--help"]]
+    "words", [[], ["claude-code"], ["claude-code", "no-event"], ["nobody", "stop"], ["--no-option"]]
 )
 def test_arguments_that_it_does_not_know_stop_no_host(words: list[str], surroundings: Path) -> None:
     done = subprocess.run(
@@ -158,7 +158,7 @@ def _write_address(surroundings: Path, place: str) -> None:
     folder = Path(daemon_folder(surroundings))
     folder.mkdir(parents=True, exist_ok=True)
     address = Address(UNIX, place, "token", os.getpid(), __version__, 0.0)
-    (folder / ADDRESS_FILE).write_text(json.dumps(address_data(address)))
+    (folder / ADDRESS_FILE).write_text(json.dumps(address_data(address)), encoding="utf-8")
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="the stand-in daemon needs a Unix socket")
@@ -201,7 +201,7 @@ def test_a_daemon_that_does_not_answer_well_is_done_without(
 def test_a_broken_address_of_the_daemon_is_no_hindrance(text: str, synced: Any, surroundings: Path) -> None:
     folder = Path(daemon_folder(surroundings))
     folder.mkdir(parents=True)
-    (folder / ADDRESS_FILE).write_text(text)
+    (folder / ADDRESS_FILE).write_text(text, encoding="utf-8")
     assert "7421" in _context(_run("claude-code", "user-prompt-submit", _prompt(synced.root)))
 
 
@@ -256,7 +256,10 @@ def test_with_a_daemon_a_prompt_imports_almost_nothing(synced: Any, surroundings
     )  # fmt: skip
     assert _context(json.loads(done.stdout)) == "known"
     bare = subprocess.run(
-        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True
+        [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     costly = {"json", "re", "enum", "collections", "typing", "pathlib", "contextlib", "hindbrain.base.config"}
     assert "hindbrain.edge.hooks.doing" in done.stderr.decode().split()
@@ -269,7 +272,9 @@ def test_on_its_way_to_the_daemon_it_imports_nothing_heavy(surroundings: Path) -
         "import hindbrain.edge.daemon.client, hindbrain.edge.daemon.address\n"
         "print('\\n'.join(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     heavy = {
         "numpy",
         "apsw",

@@ -30,7 +30,7 @@ def test_the_folder_is_what_the_program_makes() -> None:
 
 def test_making_the_folder_anew_takes_away_what_is_not_in_it(tmp_path: Path) -> None:
     (tmp_path / "codex").mkdir()
-    (tmp_path / "codex" / "old.json").write_text("{}")
+    (tmp_path / "codex" / "old.json").write_text("{}", encoding="utf-8")
     write_files(tmp_path)
     assert not (tmp_path / "codex" / "old.json").exists()
     assert (tmp_path / "claude-code" / "hooks" / "hooks.json").is_file()
@@ -50,7 +50,7 @@ def test_every_event_calls_our_program_and_gives_it_the_time_that_it_needs() -> 
 
 
 def test_claude_code_is_called_without_a_shell_and_never_in_the_background() -> None:
-    text = (FOLDER / "claude-code" / "hooks" / "hooks.json").read_text()
+    text = (FOLDER / "claude-code" / "hooks" / "hooks.json").read_text(encoding="utf-8")
     assert '"async"' not in text  # Stop and SessionEnd get lost in print mode
     for entries in json.loads(text)["hooks"].values():
         assert all("args" in handler for entry in entries for handler in entry["hooks"])
@@ -73,8 +73,13 @@ def test_the_version_is_ours_in_every_manifest() -> None:
         "cursor/.cursor-plugin",
         "agent-plugin",
     ):
-        assert json.loads((FOLDER / name / "plugin.json").read_text())["version"] == __version__
-    assert json.loads((FOLDER / "gemini" / "gemini-extension.json").read_text())["version"] == __version__
+        assert (
+            json.loads((FOLDER / name / "plugin.json").read_text(encoding="utf-8"))["version"] == __version__
+        )
+    assert (
+        json.loads((FOLDER / "gemini" / "gemini-extension.json").read_text(encoding="utf-8"))["version"]
+        == __version__
+    )
 
 
 def test_the_tools_that_the_texts_name_are_in_the_set_that_hosts_get() -> None:
@@ -143,10 +148,16 @@ def _drive(folder: Path, command: list[str]) -> dict[str, Any]:
         pytest.skip("node is not installed")
     host = host_named("opencode")
     assert host is not None
-    (folder / "hindbrain.mjs").write_text(opencode_plugin(host, command))
-    (folder / "driver.mjs").write_text(_DRIVER)
+    (folder / "hindbrain.mjs").write_text(opencode_plugin(host, command), encoding="utf-8")
+    (folder / "driver.mjs").write_text(_DRIVER, encoding="utf-8")
     done = subprocess.run(
-        [node, "driver.mjs"], cwd=folder, capture_output=True, text=True, timeout=120, env={**os.environ}
+        [node, "driver.mjs"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ},
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -154,13 +165,13 @@ def _drive(folder: Path, command: list[str]) -> dict[str, Any]:
 
 
 def test_the_shim_for_opencode_passes_on_what_the_program_says(tmp_path: Path) -> None:
-    (tmp_path / "hook.py").write_text(_FAKE_HOOK)
+    (tmp_path / "hook.py").write_text(_FAKE_HOOK, encoding="utf-8")
     out = _drive(tmp_path, [sys.executable, str(tmp_path / "hook.py")])
     assert out["system"] == ["base", "the core", "about kites"] and out["other"] == []
     assert out["refused"] == "not you"
     assert out["output"] == "boom\n\nit helped to pray"
     assert out["told"] == ["hello person"]
-    calls = [json.loads(line) for line in (tmp_path / "hook.py.log").read_text().splitlines()]
+    calls = [json.loads(line) for line in (tmp_path / "hook.py.log").read_text(encoding="utf-8").splitlines()]
     assert [call["hook_event_name"] for call in calls] == [
         "session-start", "user-prompt-submit", "pre-tool-use", "pre-tool-use", "post-tool-use", "pre-compact",
         "stop", "session-end",
@@ -174,7 +185,7 @@ def test_the_shim_for_opencode_passes_on_what_the_program_says(tmp_path: Path) -
 
 @pytest.mark.parametrize("program", ["", "print('garbage')", "import sys; sys.exit(3)", "print('null')"])
 def test_a_program_that_fails_stops_nothing_in_opencode(program: str, tmp_path: Path) -> None:
-    (tmp_path / "hook.py").write_text(program)
+    (tmp_path / "hook.py").write_text(program, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "hook.py")] if program else [str(tmp_path / "missing")]
     out = _drive(tmp_path, command)
     assert out["system"] == ["base"] and out["output"] == "boom" and "refused" not in out

@@ -249,3 +249,14 @@ def test_a_long_hostile_text_is_read_in_one_pass(piece: str) -> None:
 )
 def test_arguments_of_any_kind_are_judged_without_an_error(arguments: dict[str, object]) -> None:
     _judge("Bash", arguments, Path("/tmp/no-vault"), cwd="")
+
+
+@pytest.mark.promise("P19")
+def test_an_inbox_that_was_moved_is_still_the_owners(root: Path) -> None:
+    inbox = "---\ntype: inbox\ntags: [agent]\n---\n# Inbox\n\n## Waiting\n"
+    (root / "Read me first.md").write_text(inbox, encoding="utf-8")
+    (root / "My inbox.md").write_text("---\ntype: inbox\n---\n# My own\n", encoding="utf-8")
+    call: dict[str, object] = {"file_path": str(root / "Read me first.md"), "content": "x"}
+    assert _judge("Write", call, root, cwd=_OTHER_CWD).decision == "ask"
+    call = {"file_path": str(root / "My inbox.md"), "content": "x"}
+    assert _judge("Write", call, root, cwd=_OTHER_CWD) == PASSES

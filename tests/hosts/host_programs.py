@@ -91,7 +91,9 @@ def find_programs() -> Programs:
     folder.mkdir(parents=True, exist_ok=True)
     command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", *_PACKAGES]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_INSTALL_S, check=False, encoding="utf-8"
+        )
     except subprocess.TimeoutExpired as late:
         raise Unavailable(f"npm did not finish within {_INSTALL_S} s; see {folder}") from late
     found = _installed(folder)

@@ -69,7 +69,7 @@ class Bench:
     def write(self, path, text):
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
 
     def wait(self, seconds):
         def advance():
@@ -81,14 +81,14 @@ class Bench:
         script = Script(*steps)
         hidden = HiddenEdits(self.root, self.syncer.index_path, SystemClock())
         Follower(
-            self.syncer, script, hidden, lambda: self.factory(), self.state, SystemClock(),
+            self.syncer, script, hidden, lambda: self.factory(), self.state, SystemClock(),  # type: ignore[arg-type]
             rescan_s=60, on_event=self._heard, monotonic=lambda: self.seconds,
         ).run(stop or threading.Event())  # fmt: skip
         return script
 
     def _heard(self, event):
         self.events.append(event)
-        self.during.append(json.loads((self.state / HEARTBEAT_FILE).read_text()))
+        self.during.append(json.loads((self.state / HEARTBEAT_FILE).read_text(encoding="utf-8")))
 
     def kinds(self):
         return [event.kind for event in self.events]
@@ -346,7 +346,9 @@ def test_a_note_whose_rights_changed_is_read_once_more_and_not_for_ever(bench, m
     monkeypatch.setattr(HiddenEdits, "_next_part", lambda *_: frozenset())
     differs = HiddenEdits._differs
     monkeypatch.setattr(
-        HiddenEdits, "_differs", lambda self, path, note: reads.append(path) or differs(self, path, note)
+        HiddenEdits,
+        "_differs",
+        lambda self, path, note: reads.append(path) or differs(self, path, note),  # type: ignore[func-returns-value]
     )
     for _ in range(3):
         assert hidden.find() == frozenset()
@@ -385,7 +387,9 @@ def test_the_heartbeat_is_there_while_it_runs_and_gone_afterwards(bench):
     assert bench.during[0]["pid"] == os.getpid()
     assert bench.during[0]["mode"] == "events"
     assert read_heartbeat(bench.state, SystemClock().now()) is None
-    assert {file.name for file in bench.state.iterdir()} <= {"index.db", "index.lock", "watch.lock"}
+    assert {file.name for file in bench.state.iterdir()} <= {
+        "index.db", "index.lock", "watch.lock", "embeddings.db",
+    }  # fmt: skip
 
 
 def test_it_beats_by_itself_while_a_sync_takes_long(bench):
@@ -404,16 +408,18 @@ def test_a_heartbeat_is_alive_then_stale_then_dead(bench):
     bench.state.mkdir()
     beat = {"pid": os.getpid(), "beat_at": 1_000.0, "since": 900.0, "mode": "polling", "pending": 3}
     file = bench.state / HEARTBEAT_FILE
-    file.write_text(json.dumps(beat))
+    file.write_text(json.dumps(beat), encoding="utf-8")
     alive = read_heartbeat(bench.state, 1_030.0)
-    assert alive.alive
+    assert alive is not None and alive.alive and alive.heartbeat is not None
     assert (alive.heartbeat.mode, alive.heartbeat.pending) == ("polling", 3)
-    assert not read_heartbeat(bench.state, 1_031.0).alive
+    stale = read_heartbeat(bench.state, 1_031.0)
+    assert stale is not None and not stale.alive
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    file.write_text(json.dumps({**beat, "pid": ended.pid}))
+    file.write_text(json.dumps({**beat, "pid": ended.pid}), encoding="utf-8")
     if os.name != "nt":
-        assert not read_heartbeat(bench.state, 1_000.0).alive
+        dead = read_heartbeat(bench.state, 1_000.0)
+        assert dead is not None and not dead.alive
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"pid": "x"}', '{"pid": 1}', "\udcff"])

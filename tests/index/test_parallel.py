@@ -80,7 +80,7 @@ def _children() -> list[str]:
     if not file.exists():
         return []
     found = []
-    for pid in file.read_text().split():
+    for pid in file.read_text(encoding="utf-8").split():
         try:
             command = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
         except OSError:

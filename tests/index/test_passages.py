@@ -108,6 +108,15 @@ def test_packed_chunks_fill_their_size_and_overlap(tokens: int, overlap: int) ->
         assert 0 < shared <= overlap * CHARS_PER_TOKEN
 
 
+def test_small_chunks_overlap_too() -> None:
+    text = "\n\n".join(f"Line {i} says little." for i in range(40))
+    apart, chunks = cut(text), cut(text, overlap=30)
+    assert all(before.end < after.start for before, after in itertools.pairwise(apart))
+    for before, after in itertools.pairwise(chunks):
+        assert 0 < before.end - after.start <= 30 * CHARS_PER_TOKEN
+        assert after.end - after.start <= 120 * CHARS_PER_TOKEN
+
+
 def test_packed_chunks_do_not_cross_sections() -> None:
     text = "\n\n".join(f"# Section {i}\n\n{SENTENCE}" for i in range(5))
     assert [chunk.headings for chunk in cut(text, 400, 80)] == [(f"Section {i}",) for i in range(5)]

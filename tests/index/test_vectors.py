@@ -165,7 +165,7 @@ def test_an_empty_index_finds_nothing():
     query = np.ones(8, dtype=np.float32)
     ids, cosines = index.search(query, 5)
     assert (index.size, len(ids), len(cosines)) == (0, 0, 0)
-    assert (ids.dtype, cosines.dtype) == (np.int64, np.float32)
+    assert (ids.dtype, cosines.dtype) == (np.int64, np.float32)  # type: ignore[comparison-overlap]
     assert np.isnan(index.score(query, np.array([1, 2]))).all()
     index.remove(np.array([1]))
     assert index.search(query, 5, np.array([1, 2]))[0].tolist() == []

@@ -170,7 +170,7 @@ class Month:
         files |= {f"drafts/{topic}.md": f"{text}\n" for topic, text in _PAGES.items()}
         for path, text in files.items():
             (self.work / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.work / path).write_text(text)
+            (self.work / path).write_text(text, encoding="utf-8")
         environ = {"HINDBRAIN_STATE_FOLDER": str(self.state), "HINDBRAIN_EMBEDDING_PROVIDER": "builtin"}
         config = load_config(environ, place / "settings" / "config.toml")
         self.app: App = build_app(config, self.vault.root, clock=self.clock)
@@ -265,7 +265,7 @@ def test_three_failures_make_the_lesson_and_three_successes_the_template(live: L
 def test_the_pages_are_what_was_asked_for(live: LiveMonth) -> None:
     site = live("agent").work / "site"
     for told in _MONTH[_MUSEUM:]:
-        page = (site / f"{told.topic}.html").read_text()
+        page = (site / f"{told.topic}.html").read_text(encoding="utf-8")
         assert page == _LAYOUT.format(title=told.topic.title(), body=_PAGES[told.topic])
 
 
@@ -322,4 +322,4 @@ def test_nothing_but_its_notes_its_state_and_the_site_was_touched(live: LiveMont
     assert month.untouched() == month.before
     for path, text in _OWNER.items():
         assert month.before[f"month/notes/{path}"] == text.encode()
-    assert (month.work / "site" / "index.html").read_text() == _OLD
+    assert (month.work / "site" / "index.html").read_text(encoding="utf-8") == _OLD

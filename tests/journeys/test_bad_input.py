@@ -157,7 +157,7 @@ def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     """A command with --json: its exit code and its answer."""
 
     def run(*words: str, stdin: bytes = b"") -> tuple[int, Any]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         capsys.readouterr()
         code = main([*words, "--json"])
         return code, json.loads(capsys.readouterr().out)
@@ -244,12 +244,12 @@ def test_a_conflict_brings_the_hash_to_go_on_with(root: Path, typed: Type) -> No
 def test_an_edit_of_other_lines_in_between_is_merged(root: Path, typed: Type) -> None:
     text = "# Trip\n\nMonday.\n\n## Food\n\nBread.\n"
     made = typed("note", "write", "Trip.md", "--text", text)[1]["hash"]
-    (root / "Trip.md").write_text(text.replace("Monday", "Tuesday"), encoding="utf-8")
+    (root / "Agent/Trip.md").write_text(text.replace("Monday", "Tuesday"), encoding="utf-8")
     ended, answer = typed(
         "note", "write", "Trip.md", "--hash", made, "--text", text.replace("Bread", "Cheese")
     )
     assert (ended, answer["merged"]) == (0, True)
-    kept = (root / "Trip.md").read_text(encoding="utf-8")
+    kept = (root / "Agent/Trip.md").read_text(encoding="utf-8")
     assert "Tuesday" in kept and "Cheese" in kept
 
 
@@ -257,7 +257,7 @@ def test_a_megabyte_is_taken_by_a_note(root: Path, typed: Type) -> None:
     line = "A line of a long log.\n"
     text = line * (_MEGABYTE // len(line))
     assert typed("note", "append", "Log.md", stdin=text.encode())[0] == 0
-    assert (root / "Log.md").read_text(encoding="utf-8") == text
+    assert (root / "Agent/Log.md").read_text(encoding="utf-8") == text
     use(root, "vault_append", path="Boat.md", content=text)
     assert (root / "Boat.md").read_bytes().startswith(_NOTES["Boat.md"])
 

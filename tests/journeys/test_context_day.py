@@ -160,7 +160,7 @@ def test_what_was_said_in_one_session_is_known_in_the_next(machine: Day) -> None
     day.settle()
 
     assert "- User prefers pytest over unittest " in day.text_of("Agent/Memory/preference.md")
-    assert "Caddy instead of nginx" in day.text_of("Agent/Memory/decision.md")
+    assert "Caddy instead of nginx" in day.text_of("Agent/Decisions/Decision Log.md")
     assert "Renew the TLS certificate before 1 December" in day.text_of("Agent/Memory/action.md")
     assert "docker login quokka.example.org" in day.text_of("Agent/Memory/issue.md")
     (note,) = (day.vault / "Agent" / "Sessions").glob("*.md")
@@ -206,7 +206,7 @@ def test_what_is_purged_is_nowhere_and_is_not_learned_again(day: Day) -> None:
     day.hook("stop", "one", last_assistant_message="ok")
     day.settle()
     assert day.holding("quokkalina") == []
-    assert "Zig instead of C" in day.text_of("Agent/Memory/decision.md")  # what else was said stays
+    assert "Zig instead of C" in day.text_of("Agent/Decisions/Decision Log.md")  # what else was said stays
     assert day.data("doctor")["healthy"]
 
 

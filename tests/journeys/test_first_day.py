@@ -107,7 +107,13 @@ def test_watching_takes_in_an_edit_and_ends_when_told(environ: dict[str, str], r
     run("init", "--sync")
     command = [sys.executable, "-m", "hindbrain", "watch", "--json"]
     with subprocess.Popen(
-        command, cwd=notes, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=notes,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     ) as watcher:
         try:
             _next_event(watcher, lambda event: event["kind"] in ("synced", "checked"))

@@ -9,8 +9,8 @@ from hindbrain.app import App
 from hindbrain.learn.consolidation.consolidator import Consolidator
 from hindbrain.learn.consolidation.steps import Parts
 from hindbrain.learn.pages.desk import Desk
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.runs.store import RunStore
+from hindbrain.memory.notes.own_lines import OwnLines
 
 TODAY = date(2026, 5, 15)  # of workbench.NOW
 
@@ -32,19 +32,33 @@ def consolidator(app: App, parts: Parts | None = None, desk: Desk | None = None)
     )
 
 
-def write_day(root: Path, ago: int, *lines: str, folder: str = "Daily") -> str:
+def write_day(root: Path, ago: int, *lines: str, folder: str = "Daily", ours: bool = True) -> str:
     """The daily note of so many days ago; returns its path in the vault."""
     path = f"{folder}/{day(ago)}.md"
     text = "\n".join([f"# Daily Log: {day(ago)}", "", "## Events", *lines, ""])
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_bytes(text.encode())
+    if ours:
+        mark_ours(root, path, text)
     return path
+
+
+def mark_ours(root: Path, path: str, text: str) -> None:
+    """Note the text as written by Hindbrain, as its own writers do."""
+    folder = root / ".hindbrain"
+    folder.mkdir(exist_ok=True)
+
+    def append(name: str, line: str) -> None:
+        with open(folder / name, "a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    OwnLines(root, append).note_written(path, text.splitlines())
 
 
 def make_own(root: Path) -> None:
     """A vault that is the agent's own: its notes lie at the top."""
     for name in ("Home", "User Profile", "Active Tasks", "Current Status", "Known Issues"):
-        (root / f"{name}.md").write_text(f"# {name}\n")
+        (root / f"{name}.md").write_text(f"# {name}\n", encoding="utf-8")
 
 
 def notes_of(root: Path) -> dict[str, bytes]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from hindbrain.app import App
 from hindbrain.learn.pages.desk import Desk
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.recording.recorder import Recorded, Recorder
 from hindbrain.learn.runs.episode import Action, Episode
+from hindbrain.memory.notes.own_lines import OwnLines
 from workbench import NOW, Vault
 
 

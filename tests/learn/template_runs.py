@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from hindbrain.app import App
 from hindbrain.learn.pages.desk import Desk, Notes
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.runs.episode import Action, Episode, Outcome
 from hindbrain.learn.templates.book import TemplateBook
+from hindbrain.memory.notes.own_lines import OwnLines
 
 
 def act(tool: str, /, **arguments: str) -> Action:

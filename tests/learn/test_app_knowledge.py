@@ -163,3 +163,23 @@ def test_a_name_that_no_file_may_have_still_gives_a_note(book: Book) -> None:
 def test_own_tools_and_looking_teach_nothing(book: Book) -> None:
     steps = tuple(do(name, "x", app="Chrome") for name in ("take_screenshot", "vault_read", "memory_search"))
     assert find_apps([run(n, "Look", app="Chrome", actions=steps) for n in range(4)]) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("google-chrome.md", "# Browser\n\n- mine\n"),
+        ("browser.md", "---\napp: Google Chrome\n---\n# Browser\n\n- mine\n"),
+        ("browser.md", "# Google-Chrome\n\n- mine\n"),
+    ],
+)
+def test_a_note_that_is_about_the_app_already_gets_the_findings(book: Book, path: str, text: str) -> None:
+    folder = book.desk().folder("apps")
+    book.vault.write(f"{folder}/{path}", text)
+    book.vault.write(f"{folder}/Chromium.md", "# Chromium\n")
+    typed = do("type_text", "github.com", app="Google Chrome")
+    book.record(*(run(n, "Go to it", app="Google Chrome", actions=(typed,), iterations=2) for n in range(3)))
+    notes = {file.name: file.read_text("utf-8") for file in (book.vault.root / folder).iterdir()}
+    assert sorted(notes) == ["Chromium.md", path]
+    assert text.strip() in notes[path] and "went well in 3 of 3 runs" in notes[path]
+    assert notes["Chromium.md"] == "# Chromium\n"

@@ -14,6 +14,7 @@ from tests.learn.consolidating import (
     desk_of,
     everything_below,
     make_own,
+    mark_ours,
     notes_of,
     write_day,
 )
@@ -90,9 +91,9 @@ def test_a_fact_that_its_owner_deleted_does_not_come_back(app: App, make_app: Ma
     write_day(app.root, 10, CADDY)
     consolidator(app).consolidate()
     app.memory.settle(idle=True)
-    note = app.root / "Memory" / "decision.md"
-    kept = [line for line in note.read_text().split("\n") if "Caddy" not in line]
-    note.write_text("\n".join(kept))
+    note = app.root / "Decisions" / "Decision Log.md"
+    kept = [line for line in note.read_text(encoding="utf-8").split("\n") if "Caddy" not in line]
+    note.write_text("\n".join(kept), encoding="utf-8")
     (app.root / ".hindbrain" / CONSOLIDATED).unlink()
     again = make_app(app.root, embedding_provider="none")
     consolidator(again).consolidate()
@@ -176,6 +177,7 @@ def test_days_of_more_than_a_month_move_into_the_archive_byte_for_byte(app: App)
     path = write_day(app.root, 31, CADDY, "- a line with  blanks \t ")
     crlf = (app.root / path).read_bytes().replace(b"\n", b"\r\n") + b"\xff no UTF-8"
     (app.root / path).write_bytes(crlf)
+    mark_ours(app.root, path, crlf.decode("utf-8", "replace"))
     recent = write_day(app.root, 30, CADDY)
     assert consolidator(app).consolidate().archived == 1
     assert not (app.root / path).exists()
@@ -187,9 +189,9 @@ def test_a_note_in_the_archive_is_never_replaced(app: App) -> None:
     path = write_day(app.root, 40, CADDY)
     other = app.root / "Archive" / path
     other.parent.mkdir(parents=True)
-    other.write_text("an older day of that name\n")
+    other.write_text("an older day of that name\n", encoding="utf-8")
     consolidator(app).consolidate()
-    assert other.read_text() == "an older day of that name\n"
+    assert other.read_text(encoding="utf-8") == "an older day of that name\n"
     assert b"Caddy" in (app.root / "Archive" / "Daily" / f"{day(40)} 2.md").read_bytes()
 
 
@@ -199,14 +201,14 @@ def test_a_note_in_the_archive_is_never_replaced(app: App) -> None:
 )
 def test_a_day_that_somebody_links_to_by_its_path_stays(app: App, link: str) -> None:
     path = write_day(app.root, 40, CADDY)
-    (app.root / "Mine.md").write_text(f"See {link.format(day=day(40))}.\n")
+    (app.root / "Mine.md").write_text(f"See {link.format(day=day(40))}.\n", encoding="utf-8")
     consolidator(app).consolidate()
     assert (app.root / path).exists()
 
 
 def test_a_day_that_is_linked_to_by_its_name_alone_moves(app: App) -> None:
     path = write_day(app.root, 40, CADDY)
-    (app.root / "Mine.md").write_text(f"See [[{day(40)}]].\n")
+    (app.root / "Mine.md").write_text(f"See [[{day(40)}]].\n", encoding="utf-8")
     consolidator(app).consolidate()
     assert not (app.root / path).exists()
 
@@ -227,11 +229,15 @@ def test_in_a_vault_of_its_owner_only_the_agents_folder_is_touched(vault: Vault,
 def test_old_notes_of_sessions_move_and_others_in_that_folder_stay(app: App) -> None:
     folder = app.root / "Sessions"
     folder.mkdir()
-    (folder / f"{day(91)} harbor b7a39e.md").write_text("---\ntype: session\n---\n# Session\n")
-    (folder / f"{day(89)} harbor b7a39f.md").write_text("---\ntype: session\n---\n# Session\n")
-    (folder / f"{day(200)} therapy.md").write_text("# mine\n")
+    text = "---\ntype: session\n---\n# Session\n"
+    for name in (f"{day(91)} harbor b7a39e.md", f"{day(89)} harbor b7a39f.md"):
+        (folder / name).write_text(text, encoding="utf-8")
+        mark_ours(app.root, f"Sessions/{name}", text)
+    # It says that it is a session, and we did not write it.
+    (folder / f"{day(92)} harbor b7a39d.md").write_text(text, encoding="utf-8")
+    (folder / f"{day(200)} therapy.md").write_text("# mine\n", encoding="utf-8")
     consolidator(app).consolidate()
-    assert sorted(file.name[:10] for file in folder.iterdir()) == [day(200), day(89)]
+    assert sorted(file.name[:10] for file in folder.iterdir()) == [day(200), day(92), day(89)]
     assert (app.root / "Archive/Sessions" / f"{day(91)} harbor b7a39e.md").exists()
 
 
@@ -314,8 +320,8 @@ def test_what_learning_noted_of_its_notes_is_taken_back_with_them(app: App) -> N
 
     (app.root / "Mine.md").write_bytes(b"- keep me\n- and me\n")
     assert consolidator(app, Parts(learn=learn)).consolidate().proof.rolled_back
-    assert (app.root / ".hindbrain/recorded.jsonl").read_text() == '{"run":"r-a"}\n'
-    assert (app.root / ".hindbrain/lessons.jsonl").read_text() == ""
+    assert (app.root / ".hindbrain/recorded.jsonl").read_text(encoding="utf-8") == '{"run":"r-a"}\n'
+    assert (app.root / ".hindbrain/lessons.jsonl").read_text(encoding="utf-8") == ""
 
 
 def test_the_way_back_refuses_no_proposal(app: App) -> None:
@@ -437,7 +443,7 @@ def test_a_dry_run_shows_what_would_happen_and_writes_nothing(app: App) -> None:
     app.memory.remember("The office plant is a ficus", source="agent", importance=0.2)
     app.memory.settle(idle=True)
     note = app.root / "Memory" / "fact.md"
-    note.write_text(note.read_text().replace(day(0), day(300)))
+    note.write_text(note.read_text(encoding="utf-8").replace(day(0), day(300)), encoding="utf-8")
 
     def learn(desk: Desk) -> str:
         desk.put_section("Learned.md", "Runs", ["- 3 runs"], first_text="# Learned\n")
@@ -458,7 +464,7 @@ def test_a_dry_run_shows_what_would_happen_and_writes_nothing(app: App) -> None:
 
 
 def test_a_dry_run_of_a_fresh_vault_makes_no_folder(vault: Vault, make_app: MakeApp, tmp_path: Path) -> None:
-    write_day(vault.root, 40, CADDY, folder="Agent/Daily")
+    write_day(vault.root, 40, CADDY, folder="Agent/Daily", ours=False)
     app = make_app(vault.root, embedding_provider="none")
     before = everything_below(vault.root)
     own = consolidator(app)

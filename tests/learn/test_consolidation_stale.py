@@ -102,12 +102,12 @@ def ids(app: App) -> list[str]:
 
 
 def test_stale_lines_move_with_what_is_below_them_and_all_others_stay(app: App, vault: Vault) -> None:
-    before = (vault.root / "Memory/fact.md").read_text().split("\n")
+    before = (vault.root / "Memory/fact.md").read_text(encoding="utf-8").split("\n")
     done = consolidator(app).consolidate()
     assert done.stale == 1
     assert done.proof.holds
-    after = (vault.root / "Memory/fact.md").read_text().split("\n")
-    archived = (vault.root / "Archive/Memory/fact.md").read_text().split("\n")
+    after = (vault.root / "Memory/fact.md").read_text(encoding="utf-8").split("\n")
+    archived = (vault.root / "Archive/Memory/fact.md").read_text(encoding="utf-8").split("\n")
     gone = [line for line in before if line not in after]
     assert gone == before[7:10]
     assert archived[-4:-1] == gone
@@ -118,7 +118,7 @@ def test_a_memory_with_another_one_below_it_stays(app: App, vault: Vault) -> Non
     below = "  - [[Anna]] gave it to me [source:: user] ^m-0000000a\n"
     vault.edit("Memory/fact.md", "  - it stands in the hall\n", below)
     assert consolidator(app).consolidate().stale == 0
-    assert below in (vault.root / "Memory/fact.md").read_text()
+    assert below in (vault.root / "Memory/fact.md").read_text(encoding="utf-8")
 
 
 def test_what_was_archived_is_not_taken_for_deleted(app: App, make_app: MakeApp) -> None:
@@ -134,7 +134,7 @@ def test_who_deletes_a_line_in_the_archive_has_deleted_it(app: App, make_app: Ma
     consolidator(app).consolidate()
     make_app(app.root).memory.settle(idle=True)
     note = app.root / "Archive/Memory/fact.md"
-    note.write_text("".join(line for line in note.open() if "ficus" not in line))
+    note.write_text("".join(line for line in note.open() if "ficus" not in line), encoding="utf-8")
     assert make_app(app.root).memory.settle(idle=True).deleted == ("m-00000001",)
 
 
@@ -151,9 +151,9 @@ def test_search_finds_what_was_archived_and_recall_does_not_show_it(app: App) ->
 def test_a_memory_that_its_owner_brings_back_stays(app: App, make_app: MakeApp) -> None:
     consolidator(app).consolidate()
     archive, note = app.root / "Archive/Memory/fact.md", app.root / "Memory/fact.md"
-    line = next(line for line in archive.read_text().split("\n") if "ficus" in line)
-    archive.write_text(archive.read_text().replace(line + "\n", ""))
-    note.write_text(note.read_text() + line + "\n")
+    line = next(line for line in archive.read_text(encoding="utf-8").split("\n") if "ficus" in line)
+    archive.write_text(archive.read_text(encoding="utf-8").replace(line + "\n", ""), encoding="utf-8")
+    note.write_text(note.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
     again = make_app(app.root)
     assert consolidator(again).consolidate().stale == 0
     assert "m-00000001" in ids(again)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from recording_runs import Book, run
@@ -51,7 +52,7 @@ OTHER = [
 
 
 def pair(
-    first: str, second: str, outcome: str = "failed", *, after: float = 30, **more: str
+    first: str, second: str, outcome: str = "failed", *, after: float = 30, **more: Any
 ) -> list[Episode]:
     one = run(1, first, outcome, ago=1000)
     return [one, run(2, second, started=one.ended + after, **more)]

@@ -59,7 +59,7 @@ def test_a_memory_that_helped_counts_for_more_and_the_file_says_why(app: App, fe
     made = feedback.bring_up_to_date(_runs(f"^{helped}"))
     assert (made.items, made.notes, made.changed) == (1, 0, True)
     row = _told(app)["items"][helped]
-    assert row["change"] == row["parts"]["runs"] > 0  # type: ignore[index,call-overload]
+    assert row["change"] == row["parts"]["runs"] > 0  # type: ignore[index]
     assert other not in _told(app)["items"]
     assert json.loads((app.state / RETURNS).read_bytes())["returns"][helped]["tokens"] == 240
 
@@ -144,7 +144,9 @@ def test_a_damaged_file_moves_nothing(tmp_path: Path, data: bytes) -> None:
 
 
 def test_a_file_that_says_more_than_is_allowed_is_held_to_it(tmp_path: Path) -> None:
-    (tmp_path / FEEDBACK).write_text('{"v": 1, "notes": {"A.md": {"change": 5, "parts": {"runs": 5}}}}')
+    (tmp_path / FEEDBACK).write_text(
+        '{"v": 1, "notes": {"A.md": {"change": 5, "parts": {"runs": 5}}}}', encoding="utf-8"
+    )
     read = Adjustments(tmp_path)
     read.refresh()
     assert read.notes["A.md"].change == 0.2

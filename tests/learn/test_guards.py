@@ -51,7 +51,7 @@ def test_what_an_agent_wrote_guards_nothing_and_what_can_t_be_checked_is_told(ap
 
 
 def test_it_is_counted_whether_the_agent_went_ahead(tmp_path: Path) -> None:
-    (tmp_path / GUARDS).write_text('[{"id": "^l-1", "tool": "*", "pattern": "rm -rf"}]')
+    (tmp_path / GUARDS).write_text('[{"id": "^l-1", "tool": "*", "pattern": "rm -rf"}]', encoding="utf-8")
     for at in (NOW, NOW + 7_200):
         assert stop(tmp_path, "Bash", {"command": "rm -rf build"}, at=at) is not None
     did = Action("Bash", (("command", "rm -rf build"),))

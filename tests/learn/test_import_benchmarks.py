@@ -66,11 +66,11 @@ def test_the_command_is_what_the_customer_said_they_want():
 
 
 def test_the_hidden_instruction_and_the_right_actions_never_enter_a_run(tmp_path):
-    records = json.loads(AIRLINE.read_text())
+    records = json.loads(AIRLINE.read_text(encoding="utf-8"))
     for record in records:
         record["info"] = {"task": {"instruction": "the hidden wish", "actions": [{"name": "right_action"}]}}
     path = tmp_path / "a.json"
-    path.write_text(json.dumps(records))
+    path.write_text(json.dumps(records), encoding="utf-8")
     runs = list(runs_of_tau(Log(path)))
     lines = "\n".join(to_line(event) for run in runs for event in run)
     assert len(runs) == len(records)
@@ -94,7 +94,10 @@ def test_a_renamed_copy_has_the_same_runs_in_the_same_order(tmp_path):
 
 def test_what_is_no_run_is_named(tmp_path):
     path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"traj": [], "reward": "high"}, 3, json.loads(AIRLINE.read_text())[0]]))
+    path.write_text(
+        json.dumps([{"traj": [], "reward": "high"}, 3, json.loads(AIRLINE.read_text(encoding="utf-8"))[0]]),
+        encoding="utf-8",
+    )
     log = Log(path)
     assert len(list(runs_of_tau(log))) == 1
     assert [problem.split(": ")[0] for problem in log.problems] == ["a.json:1", "a.json:2"]

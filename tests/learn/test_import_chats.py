@@ -91,7 +91,7 @@ def test_anthropic_blocks_are_paired_by_id(tmp_path):
 
 def test_a_list_of_messages_in_one_document(tmp_path):
     path = tmp_path / "a.json"
-    path.write_text(json.dumps([SYSTEM, ASKED, CALLED, ANSWERED, SORRY], indent=1))
+    path.write_text(json.dumps([SYSTEM, ASKED, CALLED, ANSWERED, SORRY], indent=1), encoding="utf-8")
     assert sniff(path) == "openai"
     assert [run.command for run in folded(list(runs_of_messages(Log(path), "openai")))] == [ASKED["content"]]
 

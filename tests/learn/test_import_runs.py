@@ -8,6 +8,7 @@ import shutil
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -69,7 +70,7 @@ def test_importing_again_adds_nothing_nor_does_a_copy_under_another_name(store, 
 def test_a_folder_of_logs_of_several_formats(store, tmp_path):
     shutil.copytree(SAMPLES, tmp_path / "logs")
     shutil.copy(CLAUDE, tmp_path / "logs" / "session.jsonl")
-    (tmp_path / "logs" / "settings.json").write_text('{"theme": "dark"}')
+    (tmp_path / "logs" / "settings.json").write_text('{"theme": "dark"}', encoding="utf-8")
     done = import_runs(store, [tmp_path / "logs"])
     hosts = {episode.host for episode in store.episodes()}
     assert hosts == {"tau-bench", "alfworld-tiny", "claude-code"}
@@ -81,7 +82,7 @@ def test_our_own_journals_of_another_vault(store, tmp_path):
     path = tmp_path / "journal.jsonl"
     first, second = journal("r-1").splitlines(), journal("r-2").splitlines()
     woven = [line for pair in zip(first, second, strict=True) for line in pair]
-    path.write_text("\n".join(woven))  # the last line has no end
+    path.write_text("\n".join(woven), encoding="utf-8")  # the last line has no end
     done = import_runs(store, [path])
     assert (done.runs, done.events) == (2, 6)
     run = store.episode("r-1")
@@ -91,7 +92,7 @@ def test_our_own_journals_of_another_vault(store, tmp_path):
 
 def test_an_id_that_is_no_fit_name_becomes_one(store, tmp_path):
     path = tmp_path / "journal.jsonl"
-    path.write_text(journal("../../etc/passwd"))
+    path.write_text(journal("../../etc/passwd"), encoding="utf-8")
     import_runs(store, [path])
     assert store.episodes()[0].run.startswith("r-")
 
@@ -100,7 +101,8 @@ def test_damage_is_named_and_costs_only_itself(store, tmp_path):
     lines = journal("r-1", "r-2").splitlines()
     path = tmp_path / "journal.jsonl"
     path.write_text(
-        "\n".join([*lines[:3], "{not json", '{"type":"run.created"}', "[]", *lines[3:], lines[0][:40]])
+        "\n".join([*lines[:3], "{not json", '{"type":"run.created"}', "[]", *lines[3:], lines[0][:40]]),
+        encoding="utf-8",
     )
     done = import_runs(store, [path])
     assert done.runs == 2
@@ -113,7 +115,7 @@ def test_damage_is_named_and_costs_only_itself(store, tmp_path):
 def test_a_line_that_is_too_long_is_named_and_passed_over(store, tmp_path, monkeypatch):
     monkeypatch.setattr(logs, "LONGEST", 5_000)
     path = tmp_path / "journal.jsonl"
-    path.write_text(journal("r-1") + "x" * 200_000 + "\n" + journal("r-2"))
+    path.write_text(journal("r-1") + "x" * 200_000 + "\n" + journal("r-2"), encoding="utf-8")
     done = import_runs(store, [path])
     assert done.runs == 2
     assert [problem.split(": ")[0] for problem in done.problems] == ["journal.jsonl:4"]
@@ -121,7 +123,7 @@ def test_a_line_that_is_too_long_is_named_and_passed_over(store, tmp_path, monke
 
 def test_a_run_without_an_end_is_named_and_left_out(store, tmp_path):
     path = tmp_path / "journal.jsonl"
-    path.write_text(journal("r-1") + "\n".join(journal("r-2").splitlines()[:2]))
+    path.write_text(journal("r-1") + "\n".join(journal("r-2").splitlines()[:2]), encoding="utf-8")
     done = import_runs(store, [path])
     assert done.runs == 1
     assert "'r-2'" in done.problems[0]
@@ -129,8 +131,8 @@ def test_a_run_without_an_end_is_named_and_left_out(store, tmp_path):
 
 def test_a_damaged_list_gives_what_was_whole(store, tmp_path):
     path = tmp_path / "airline.json"
-    whole = (SAMPLES / "tau" / "gpt-4o-airline.json").read_text()
-    path.write_text(whole[: len(whole) * 2 // 3])
+    whole = (SAMPLES / "tau" / "gpt-4o-airline.json").read_text(encoding="utf-8")
+    path.write_text(whole[: len(whole) * 2 // 3], encoding="utf-8")
     done = import_runs(store, [path])
     assert done.runs >= 1
     assert done.problems
@@ -139,7 +141,7 @@ def test_a_damaged_list_gives_what_was_whole(store, tmp_path):
 @pytest.mark.parametrize("text", ["", "\n\n", "[]", "{}", "hello", '{"a": 1}\n{"b": 2}', "[1, 2"])
 def test_a_file_whose_format_cant_be_told_is_an_error_that_lists_the_formats(store, tmp_path, text):
     path = tmp_path / "x.jsonl"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     assert sniff(path) == ""
     with pytest.raises(UsageError) as error:
         import_runs(store, [path])
@@ -149,7 +151,7 @@ def test_a_file_whose_format_cant_be_told_is_an_error_that_lists_the_formats(sto
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("mapped", "reflexion")])
 def test_a_file_without_any_run_is_an_error_that_says_what_was_found(store, tmp_path, format):
     path = tmp_path / "x.jsonl"
-    path.write_text('{"a": 1}\n{"b": 2}\n')
+    path.write_text('{"a": 1}\n{"b": 2}\n', encoding="utf-8")
     with pytest.raises(NotFound) as error:
         import_runs(store, [path], format=format)
     assert "x.jsonl" in str(error.value)
@@ -159,12 +161,13 @@ def test_a_file_without_any_run_is_an_error_that_says_what_was_found(store, tmp_
 def test_wrong_arguments(store, tmp_path):
     with pytest.raises(NotFound):
         import_runs(store, [tmp_path / "gone.jsonl"])
-    for wrong in (
+    mistakes: list[dict[str, Any]] = [
         {"format": "word"},
         {"format": "mapped"},
         {"format": "codex", "mapping": {}},
         {"mapping": {}},
-    ):
+    ]
+    for wrong in mistakes:
         with pytest.raises(UsageError):
             import_runs(store, [CLAUDE], **wrong)
     with pytest.raises(NotFound):
@@ -173,7 +176,7 @@ def test_wrong_arguments(store, tmp_path):
 
 def test_a_mapping_makes_runs_of_any_log(store, tmp_path):
     path = tmp_path / "log.jsonl"
-    path.write_text(json.dumps({"task": "Open it", "status": "done"}) + "\n")
+    path.write_text(json.dumps({"task": "Open it", "status": "done"}) + "\n", encoding="utf-8")
     done = import_runs(store, [path], mapping={"run": {"command": "task", "outcome": "status"}})
     assert done.by_outcome == {"success": 1}
     assert store.episodes()[0].host == "mapped"
@@ -232,7 +235,7 @@ _VALUES = st.recursive(
 def test_no_log_whatever_is_in_it_is_more_than_no_run(store, tmp_path, records, shape, format):
     path = tmp_path / "any.json"
     told = [json.dumps(record) for record in records]
-    path.write_text(f"[{','.join(told)}]" if shape == "list" else "\n".join(told))
+    path.write_text(f"[{','.join(told)}]" if shape == "list" else "\n".join(told), encoding="utf-8")
     sniff(path)
     try:
         import_runs(store, [path], format=format)

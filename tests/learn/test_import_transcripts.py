@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,7 @@ def written(path: Path, *records: object) -> Path:
 
 
 def said(
-    text: str | list[dict[str, object]], uuid: str, role: str = "user", **more: object
+    text: str | Sequence[Mapping[str, object]], uuid: str, role: str = "user", **more: Any
 ) -> dict[str, object]:
     return {"type": role, "uuid": uuid, "sessionId": "s", "message": {"role": role, "content": text}, **more}
 
@@ -136,7 +138,7 @@ def test_a_resumed_session_tells_its_old_runs_under_their_old_ids(tmp_path):
 
 
 def test_a_run_is_of_the_session_and_the_project_in_which_it_began(tmp_path):
-    def at(session: str, project: str) -> dict[str, object]:
+    def at(session: str, project: str) -> dict[str, Any]:
         return {"sessionId": session, "cwd": f"/home/ada/{project}"}
 
     first, second = at("one", "app"), at("two", "site")

@@ -98,13 +98,13 @@ def test_a_dry_run_writes_no_note_and_says_what_it_would(app: App, vault: Vault)
 
 def test_a_lesson_that_its_owner_deletes_is_not_learned_again(taught: App, vault: Vault) -> None:
     path = next(file for file in vault.root.rglob("Lessons.md"))
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     start = text.index("- For tasks like")
-    path.write_text(text[:start])
+    path.write_text(text[:start], encoding="utf-8")
     taught.learning.learn()
     run(taught, 9, good=False)
     taught.learning.learn()
-    assert "click(URL bar)" not in path.read_text()
+    assert "click(URL bar)" not in path.read_text(encoding="utf-8")
     assert not taught.learning.matches("open mozilla.org in Chrome").lessons or all(
         not match.id.startswith("^l-")
         for match in taught.learning.matches("open mozilla.org in Chrome").lessons

@@ -14,8 +14,8 @@ from hindbrain.learn.lessons.finding import find_lessons
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.pages.desk import Desk
 from hindbrain.learn.pages.drafts import DraftNotes
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.runs.episode import Episode
+from hindbrain.memory.notes.own_lines import OwnLines
 from workbench import Vault
 
 KNOWN = in_order(missed(0, 2, 4), worked(1, 3, 5))

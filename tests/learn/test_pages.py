@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindbrain.learn.pages.desk import FALLBACKS, Desk
+from hindbrain.learn.pages.desk import Desk
 from hindbrain.learn.pages.drafts import DraftNotes
-from hindbrain.learn.pages.own_lines import OWN_LINES, OwnLines
 from hindbrain.learn.pages.sections import with_section
 from hindbrain.memory.notes.notebook import Notebook
-from hindbrain.vault.layout import LAYOUTS, built_in
+from hindbrain.memory.notes.own_lines import OWN_LINES, OwnLines
+from hindbrain.vault.layout import built_in
 from hindbrain.vault.write import VaultWriter
 
 NOTE = (
@@ -78,7 +78,7 @@ def test_no_line_of_others_is_ever_lost(before: list[str], said: list[str], end:
 
 
 @pytest.fixture
-def writer(tmp_path: Path, clock) -> VaultWriter:  # type: ignore[no-untyped-def]
+def writer(tmp_path: Path, clock) -> VaultWriter:
     (tmp_path / "vault").mkdir()
     return VaultWriter(tmp_path / "vault", tmp_path / "state", clock)
 
@@ -116,13 +116,3 @@ def test_a_draft_shows_what_would_change_and_changes_nothing(writer: VaultWriter
     assert drafts.changed() == ["a.md", "b.md"]
     assert "-- one" in drafts.diff() and "+- two" in drafts.diff() and "+++ b/b.md" in drafts.diff()
     assert (root / "a.md").read_bytes() == before and not (root / "b.md").exists()
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_role_of_learning_has_a_place_in_every_layout(
-    layout: str, writer: VaultWriter, tmp_path: Path
-) -> None:
-    at = desk(tmp_path / "vault", writer, layout)
-    places = {role: at.path(role, name="Some Name") for role in FALLBACKS}
-    assert len(set(places.values())) == len(places)
-    assert all(at.folder(role) == places[role].rpartition("/")[0] or at.layout.has(role) for role in places)

@@ -12,10 +12,10 @@ from hindbrain.base.clock import FakeClock
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.pages.desk import Desk
 from hindbrain.learn.pages.drafts import DraftNotes
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.recording.issues import find_issues
 from hindbrain.learn.recording.recorder import Recorded, Recorder
 from hindbrain.learn.runs.episode import Episode, Rejection
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.vault.parse import parse_note
 from workbench import NOW, Vault
 
@@ -67,7 +67,11 @@ def test_the_day_has_a_line_for_each_run_among_its_events(book: Book) -> None:
     yesterday = run(3, "Water the plants", ago=86_400, iterations=1)
     book.record(yesterday, OPEN, FAILED)
     assert "\n## Events\n" in book.body("daily", date="2026-05-15")
-    lines = [line for line in book.body("daily", date="2026-05-15").split("\n") if line.startswith("- ")]
+    body = book.body("daily", date="2026-05-15")
+    assert "## Session Start\n- **Time**: 11:50\n- **Context**: Open Chrome and go to github.com" in body
+    assert "## Session End\n- **Time**: 1" in body
+    assert body.endswith("## Notes for Tomorrow\n- Retry: Open github.com [source:: tool]\n")
+    lines = [line for line in body.split("\n") if line.startswith("- [")]
     assert [line.partition("] ")[2] for line in lines] == [
         "`done` Open Chrome and go to github.com (score: 92) (4 iterations) [source:: tool] ^r-0001",
         "`failed` Open github.com (score: 45) — Wrong element clicked, ended up on bookmark bar "
@@ -76,13 +80,22 @@ def test_the_day_has_a_line_for_each_run_among_its_events(book: Book) -> None:
     assert "`done` Water the plants (1 iteration)" in book.body("daily", date="2026-05-14")
 
 
+def test_what_failed_yesterday_and_works_today_no_longer_remains(book: Book, clock: FakeClock) -> None:
+    book.record(FAILED)
+    clock.advance(86_400)
+    assert "- Retry: Open github.com" in book.body("daily", date="2026-05-15")
+    book.record(FAILED, run(4, "Open github.com", ago=600 - 86_400))
+    assert "Retry" not in book.body("daily", date="2026-05-15")
+
+
 def test_what_stands_in_a_daily_note_stays_and_lines_join_its_events(book: Book, vault: Vault) -> None:
     path = book.desk().path("daily", date="2026-05-15")
     vault.write(path, b"# My day\r\n\r\n## Events\r\n- [08:00] got up\r\n\r\n## Evening\r\nread\r\n")
     book.record(OPEN)
     data = (vault.root / path).read_bytes()
-    assert data.startswith(b"# My day\r\n\r\n## Events\r\n- [08:00] got up\r\n- [")
-    assert data.endswith(b"^r-0001\r\n\r\n## Evening\r\nread\r\n")
+    start, _, rest = data.partition(b"## Events\r\n- [08:00] got up\r\n- [")
+    assert start.startswith(b"# My day\r\n\r\n## Session Start\r\n- **Time**")
+    assert b"^r-0001\r\n\r\n## Session End\r\n" in rest and rest.endswith(b"\r\n\r\n## Evening\r\nread\r\n")
 
 
 def test_one_write_for_each_note_whatever_the_number_of_runs(book: Book) -> None:
@@ -203,15 +216,13 @@ def test_a_lesson_is_linked_from_the_issues_it_was_learned_from(book: Book) -> N
     assert book.recorder().name_lessons([OPEN, FAILED], [lesson]) == 0
 
 
-def test_without_a_place_for_issues_they_stand_in_the_note_of_lessons(
-    vault: Vault, make_app: Callable[..., App]
-) -> None:
+def test_in_a_brain_vault_issues_stand_in_the_failure_log(vault: Vault, make_app: Callable[..., App]) -> None:
     for name in ("_index.md", "identity/user-profile.md", "tasks/active-tasks.md", "learning/failures.md"):
         vault.write(name, "# A note\n\nMine.\n")
     book = Book(vault, make_app(vault.root))
     book.record(FAILED)
-    text = book.text("lessons")
-    assert text.startswith("# A note\n\nMine.\n\n## Failures\n\n### 2026-05-15T11:51:40Z\n")
+    text = (vault.root / "learning/failures.md").read_text(encoding="utf-8")
+    assert text.startswith("# A note\n\nMine.\n\n## Open\n\n### 2026-05-15T11:51:40Z\n")
     assert "Task log" in book.text("task_log") and "^r-0002" in book.text("task_log")
 
 
@@ -236,13 +247,15 @@ def test_what_the_owner_deletes_does_not_come_back(book: Book, vault: Vault) -> 
     for role, names in (("task_log", {}), ("daily", {"date": "2026-05-15"}), ("issues", {}), ("recent", {})):
         path = book.desk().path(role, **names)
         kept[path] = "".join(
-            line for line in (vault.root / path).read_text().splitlines(keepends=True) if "^" not in line
+            line
+            for line in (vault.root / path).read_text(encoding="utf-8").splitlines(keepends=True)
+            if "^" not in line
         )
         vault.write(path, kept[path])
     new = run(5, "Close Chrome", ago=50)
     assert book.record(OPEN, FAILED, again(FAILED, 4), new).issues == 0
     for path in kept:
-        text = (vault.root / path).read_text()
+        text = (vault.root / path).read_text(encoding="utf-8")
         assert "^r-0001" not in text and "^r-0002" not in text and "^i-" not in text
 
 
@@ -285,3 +298,28 @@ def test_runs_of_others_say_so_on_each_of_their_lines(book: Book) -> None:
     for role, names in (("task_log", {}), ("issues", {}), ("daily", {"date": "2026-05-15"})):
         told = [line for line in book.text(role, **names).split("\n") if "github.com" in line]
         assert told and all("[source:: import]" in line for line in told)
+
+
+def test_an_issue_that_worked_since_is_solved_and_one_that_comes_again_is_open(
+    book: Book, vault: Vault
+) -> None:
+    def section(name: str) -> str:
+        return book.body("issues").partition(f"## {name}\n")[2].partition("\n## ")[0]
+
+    other = run(7, "Send the letter", "failed", ago=500, reason="no stamp")
+    book.record(FAILED, other)
+    assert "Open github.com" in section("Open") and "Send the letter" in section("Open")
+    path = book.desk().path("issues")
+    text = (vault.root / path).read_text(encoding="utf-8")
+    vault.write(path, text.replace("- **Reason:** Wrong", "- mine: ask Ada\n- **Reason:** Wrong"))
+    worked = run(8, "Open github.com", ago=300)
+    book.record(FAILED, other, worked)
+    assert "Open github.com" not in section("Open") and "Send the letter" in section("Open")
+    assert "Open github.com" in section("Solved") and "- mine: ask Ada\n" in section("Solved")
+    assert "- **Solved:** 2026-05-15, it worked" in section("Solved")
+    book.record(FAILED, other, worked)
+    assert book.body("issues").count("**Solved:**") == 1
+    again = FAILED._replace(run="r-0009", started=FAILED.started + 500, ended=FAILED.ended + 500)
+    book.record(FAILED, other, worked, again)
+    assert "Open github.com" in section("Open") and "- mine: ask Ada\n" in section("Open")
+    assert "**Solved:**" not in book.body("issues") and "2 times" in section("Open")

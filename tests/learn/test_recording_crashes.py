@@ -11,10 +11,10 @@ from recording_runs import CHROME, Book, do, run
 
 from hindbrain.app import App
 from hindbrain.learn.pages.desk import Desk
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.recording.recorder import Recorder
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.memory.notes.notebook import Change, Notebook, Page
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.vault.write import Written
 from workbench import Vault
 

@@ -316,7 +316,7 @@ def test_a_damaged_cache_is_made_anew(store: RunStore, state: Path) -> None:
 
 def test_where_nothing_can_be_written_runs_are_still_read(vault: Vault, tmp_path: Path) -> None:
     put(vault, "r-1/journal.jsonl", lines(*run_of("r-1")))
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     assert ids(RunStore(vault.root, tmp_path / "file" / "state", pytest.fail)) == ["r-1"]
 
 
@@ -391,7 +391,7 @@ def test_a_place_in_the_vault_that_is_taken_is_an_error_and_not_an_empty_answer(
     store: RunStore, vault: Vault
 ) -> None:
     write_own(store, run_of("r-1"))
-    (runs_folder(vault) / "imported").write_text("a file")
+    (runs_folder(vault) / "imported").write_text("a file", encoding="utf-8")
     assert ids(store) == ["r-1"]
     with pytest.raises(WriteFailed):
         store.add_imported("tau", [run_of("i-1")])

@@ -176,8 +176,9 @@ def test_a_run_that_goes_on_is_shown_as_far_as_it_came(cli: Cli, store: RunStore
 
 def test_what_a_tool_said_can_not_move_the_cursor(cli: Cli, store: RunStore) -> None:
     begin, *_, end = failed_run()
+    assert isinstance(begin, RunCreated)
     evil = ToolExecuted(RUN, NOW + 1, "\x1b]0;owned\x07", {"x": "\x1b[2J"}, ok=False, said="\x1b[31m")
-    add(store, [begin._replace(command="go\x1b[2J"), evil, end])  # type: ignore[union-attr,list-item]
+    add(store, [begin._replace(command="go\x1b[2J"), evil, end])
     assert "\x1b" not in cli("runs", "show", RUN).out + cli("runs", "list").out
 
 
@@ -217,7 +218,10 @@ def test_damaged_journals_are_told_and_end_in_exit_code_1(cli: Cli, store: RunSt
 
 def test_runs_are_imported_once_and_a_dry_run_adds_none(cli: Cli, vault: Vault, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    log.write_text("".join(to_line(event) + "\n" for event in [*failed_run("i-1"), *good_run("i-2", NOW)]))
+    log.write_text(
+        "".join(to_line(event) + "\n" for event in [*failed_run("i-1"), *good_run("i-2", NOW)]),
+        encoding="utf-8",
+    )
     words = ("runs", "import", str(log), "--format", "journal")
     dry = cli(*words, "--dry-run", "--json").data
     assert (dry["runs"], dry["dry_run"], dry["by_outcome"]) == (2, True, {"failed": 1, "success": 1})
@@ -231,8 +235,8 @@ def test_runs_are_imported_once_and_a_dry_run_adds_none(cli: Cli, vault: Vault, 
 
 def test_a_mapping_that_is_no_toml_is_a_usage_mistake(cli: Cli, tmp_path: Path) -> None:
     log, mapping = tmp_path / "log.jsonl", tmp_path / "map.toml"
-    log.write_text(json.dumps({"id": 1}) + "\n")
-    mapping.write_text("[run\n")
+    log.write_text(json.dumps({"id": 1}) + "\n", encoding="utf-8")
+    mapping.write_text("[run\n", encoding="utf-8")
     assert cli("runs", "import", str(log), "--mapping", str(mapping), "--json").error == "usage"
     missing = str(tmp_path / "none.toml")
     assert cli("runs", "import", str(log), "--mapping", missing, "--json").error == "not_found"

@@ -58,7 +58,7 @@ def test_both_forms_are_read_whatever_the_layout_writes(vault: Vault) -> None:
 def test_a_folder_outside_is_read_only_when_it_is_named(vault: Vault, tmp_path: Path) -> None:
     folder = tmp_path / "skills"
     (folder / "pdf").mkdir(parents=True)
-    (folder / "pdf" / "SKILL.md").write_text(PDF)
+    (folder / "pdf" / "SKILL.md").write_text(PDF, encoding="utf-8")
     assert names(loaded(vault)) == []
     found = loaded(vault, folder)
     assert [skill.path for skill in found.skills] == [str(folder / "pdf" / "SKILL.md")]
@@ -77,7 +77,7 @@ def test_what_cannot_be_used_is_named_and_keeps_nothing_else_back(vault: Vault, 
 
 def test_a_link_that_leads_out_of_the_vault_is_not_followed(vault: Vault, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
-    secret.write_text(PDF)
+    secret.write_text(PDF, encoding="utf-8")
     (vault.root / "Skills").mkdir()
     try:
         (vault.root / "Skills" / "out.md").symlink_to(secret)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ _DAY_S = 86_400.0
 _OUTCOMES: tuple[Outcome, ...] = ("success", "failed", "stuck", "cancelled", "unknown")
 
 
-def _run(number: int, command: str, outcome: Outcome = "success", **more: object) -> Episode:
+def _run(number: int, command: str, outcome: Outcome = "success", **more: Any) -> Episode:
     at = NOW + number * 60.0
     return Episode(f"r-{number:04}", command, outcome, at, at + 30)._replace(**more)
 

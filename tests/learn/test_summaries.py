@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,9 @@ from hindbrain.base.errors import ModelDown, WriteFailed
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.pages.desk import Desk
 from hindbrain.learn.pages.drafts import DraftNotes
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.runs.episode import Episode, Outcome
 from hindbrain.learn.summaries.summaries import SUMMARIES, Summaries, take_from_summaries
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.models.chat_fake import ScriptedChat
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault
@@ -30,7 +31,7 @@ def _at(day: str, clock: str = "10:30") -> float:
 
 
 def _run(
-    name: str, day: str, command: str = "open github.com", outcome: Outcome = "success", **more: object
+    name: str, day: str, command: str = "open github.com", outcome: Outcome = "success", **more: Any
 ) -> Episode:
     at = _at(day)
     return Episode(f"r-{name}", command, outcome, at - 60, at, iterations=2)._replace(**more)
@@ -202,7 +203,7 @@ def test_a_failure_at_any_write_is_made_good_by_the_next_time(
         calls = itertools.count()
 
         def failing(name: str, calls: Iterator[int] = calls, fatal: int = fatal) -> Callable[..., object]:
-            def call(*args: object, **more: object) -> object:
+            def call(*args: object, **more: Any) -> object:
                 if next(calls) == fatal:
                     raise WriteFailed("the disk is full")
                 return real[name](*args, **more)

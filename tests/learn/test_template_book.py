@@ -10,7 +10,7 @@ from template_runs import act, book_of, desk_of, mail, mails, run, shown, visits
 
 from hindbrain.app import App
 from hindbrain.learn.pages.drafts import DraftNotes
-from hindbrain.learn.runs.episode import Episode
+from hindbrain.learn.runs.episode import Episode, Outcome
 from hindbrain.learn.templates.book import TemplateBook, TemplatesWritten
 from hindbrain.learn.templates.finding import find_templates
 from hindbrain.memory.notes.notebook import Change
@@ -89,7 +89,7 @@ def test_failures_in_a_row_are_in_the_note_until_a_run_goes_well(app: App) -> No
     assert learn(app, runs) == TemplatesWritten()
     runs.append(mail(60, "Zoe", "the budget"))
     learn(app, runs)
-    assert "failed_in_a_row: 0" in note(app).read_text()
+    assert "failed_in_a_row: 0" in note(app).read_text(encoding="utf-8")
     assert learn(app, runs) == TemplatesWritten()
 
 
@@ -109,10 +109,9 @@ def test_other_steps_make_a_new_version_and_the_old_one_is_kept(app: App) -> Non
     [template] = book_of(app).templates()
     assert template.version == 2
     assert "press_key(s, command: true)" in shown(template.steps)
-    assert (
-        "- Version 1, until 2026-05-15: open_application(Mail) → press_key(n, command: true)"
-        in note(app).read_text()
-    )
+    assert "- Version 1, until 2026-05-15: open_application(Mail) → press_key(n, command: true)" in note(
+        app
+    ).read_text(encoding="utf-8")
     assert learn(app, [*mails(3), *saving(9, 10)]) == TemplatesWritten()
 
 
@@ -129,11 +128,11 @@ def test_steps_that_a_person_changed_stay_and_ours_are_suggested_once(app: App) 
     assert (written.changed, len(written.kept)) == ((), 1)
     [template] = book_of(app).templates()
     assert shown(template.steps)[3] == "Wait until the address turned blue"
-    text = note(app).read_text()
+    text = note(app).read_text(encoding="utf-8")
     assert "## Suggested" in text
     edit(note(app), text[text.index("## Suggested") :], "")
     learn(app, [*runs, mail(90, "Ann", "the budget")])
-    assert "## Suggested" not in note(app).read_text()
+    assert "## Suggested" not in note(app).read_text(encoding="utf-8")
 
 
 def test_a_step_that_a_person_took_away_does_not_come_back(app: App) -> None:
@@ -157,7 +156,7 @@ def test_what_a_person_wrote_around_the_steps_survives_a_new_version(app: App) -
     edit(note(app), "## Slots", "My own remark.\n\n## Slots\n\n- ask me first")
     edit(note(app), "## When\n", "## When\n\n- only on weekdays\n")
     learn(app, [*mails(3), *saving(9, 10)])
-    text = note(app).read_text()
+    text = note(app).read_text(encoding="utf-8")
     for line in ("a new window", "My own remark.", "- ask me first", "- only on weekdays"):
         assert line in text
 
@@ -166,7 +165,7 @@ def test_a_command_that_a_person_took_out_of_the_list_does_not_come_back(app: Ap
     learn(app, mails(3))
     edit(note(app), "- send an email to Anna about the budget\n", "")
     learn(app, mails(5))
-    assert "to Anna about the budget" not in note(app).read_text()
+    assert "to Anna about the budget" not in note(app).read_text(encoding="utf-8")
 
 
 def test_a_note_that_its_owner_deleted_is_never_written_again(app: App) -> None:
@@ -218,7 +217,7 @@ def test_secrets_do_not_enter_a_note(app: App) -> None:
     push = act("run_shell_command", command=f"git push https://{key}@github.com/a/b")
     runs = [run(i, "push the code", push) for i in range(3)]
     learn(app, runs)
-    text = note(app, "Push").read_text()
+    text = note(app, "Push").read_text(encoding="utf-8")
     assert key not in text
     assert "[secret removed" in text
     assert learn(app, runs) == TemplatesWritten()
@@ -237,16 +236,17 @@ def test_a_template_of_a_person_counts_and_gets_figures(app: App, vault: Vault) 
         "Agent/Learning/Templates/Ring.md",
         "---\ntrigger: ring.*anna\n---\n# Ring somebody\n\n1. open_application(Phone)\n2. dial({who})\n",
     )
+    ends: tuple[Outcome, ...] = ("success", "failed")
     called = [
         run(i, "ring up Anna", act("open_application", name="Phone"), act("dial", who="Anna"), outcome=end)
-        for i, end in enumerate(("success", "failed"))
+        for i, end in enumerate(ends)
     ]
     book = book_of(app)
     written = book.bring_up_to([], called)
     assert written.updated == ("Agent/Learning/Templates/Ring.md",)
     [template] = book.templates()
     assert (template.runs, template.successes) == (2, 1)
-    text = (app.root / "Agent/Learning/Templates/Ring.md").read_text()
+    text = (app.root / "Agent/Learning/Templates/Ring.md").read_text(encoding="utf-8")
     assert "1. open_application(Phone)\n2. dial({who})" in text
 
 

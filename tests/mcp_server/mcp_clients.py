@@ -132,7 +132,7 @@ class HttpServer:
         self._reader.start()
         announced = json.loads(told)
         self.url: str = announced["url"]
-        self.token = Path(announced["token_file"]).read_text().strip()
+        self.token = Path(announced["token_file"]).read_text(encoding="utf-8").strip()
         self.port = int(self.url.rpartition(":")[2].partition("/")[0])
 
     def _read_log(self) -> None:

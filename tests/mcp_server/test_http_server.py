@@ -55,8 +55,8 @@ def test_eight_clients_at_once_lose_nothing(servers: Servers, notes: Vault, roun
     with server:
         asyncio.run(all_at_once())
         assert server.end() == 0  # told to end: what waited in a batch is in notes afterwards
-    shared = (notes.root / "Shared.md").read_text()
-    everything = "".join(path.read_text() for path in notes.root.rglob("*.md"))
+    shared = (notes.root / "Shared.md").read_text(encoding="utf-8")
+    everything = "".join(path.read_text(encoding="utf-8") for path in notes.root.rglob("*.md"))
     for number in range(8):
         for turn in range(rounds):
             assert shared.count(f"line agent{number}turn{turn}\n") == 1
@@ -75,7 +75,7 @@ def test_tools_resources_and_prompts_are_there_over_http(http_server: HttpServer
         async with http_server.client() as client:
             return (
                 [tool.name for tool in (await client.list_tools()).tools],
-                (await client.read_resource("note:///Tea.md")).contents[0].text,
+                (await client.read_resource("note:///Tea.md")).contents[0].text,  # type: ignore[union-attr]
                 [prompt.name for prompt in (await client.list_prompts()).prompts],
                 (await client.call_tool("vault_read", {"path": "nope"})).is_error,
             )
@@ -141,13 +141,15 @@ def test_the_token_can_be_asked_for(shared: Servers, http_server: HttpServer) ->
     ran = subprocess.run(
         [sys.executable, "-m", "hindbrain", "mcp", "token", "--vault", str(shared.root)],
         capture_output=True, text=True, check=True, env=shared.environ,
-    )  # fmt: skip
+     encoding="utf-8")  # fmt: skip
     assert ran.stdout.strip() == http_server.token
 
 
 def test_it_does_not_listen_where_others_reach_it(shared: Servers) -> None:
     command = shared.command("--http", "--host", "0.0.0.0")
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=shared.environ, timeout=60)
+    ran = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=shared.environ, timeout=60, encoding="utf-8"
+    )
     assert ran.returncode == 2
     assert "TLS" in ran.stderr
 
@@ -175,7 +177,7 @@ def test_progress_reaches_a_client_over_http(servers: Servers, notes: Vault) -> 
     async def ask() -> str:
         async with server.client() as client:
             assert isinstance(client, Client)
-            result = await client.call_tool("recall", {"topic": "number 399"}, progress_callback=progress)
+            result = await client.call_tool("recall", {"topic": "number 399"}, progress_callback=progress)  # type: ignore[arg-type]
             return text_of(result)
 
     with server:

@@ -78,7 +78,9 @@ def test_every_answer_is_the_same_as_with_a_plain_import(servers: Servers) -> No
 
 
 def _run(code: str) -> str:
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -142,4 +144,4 @@ def test_without_the_sdk_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sdk, "find_spec", lambda _: None)
     with pytest.raises(ConfigError) as raised:
         sdk.import_for_stdio()
-    assert "hindbrain[mcp]" in str(raised.value)
+    assert "pip install 'mcp" in str(raised.value)

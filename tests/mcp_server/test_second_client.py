@@ -45,10 +45,12 @@ def inspector() -> list[str]:
 def _fetch(npm: str, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:
-        (Path(work) / "package.json").write_text("{}")
+        (Path(work) / "package.json").write_text("{}", encoding="utf-8")
         command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", INSPECTOR]
         try:
-            got = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=300, check=False)
+            got = subprocess.run(
+                command, cwd=work, capture_output=True, text=True, timeout=300, check=False, encoding="utf-8"
+            )
         except subprocess.TimeoutExpired:
             _skip("npm did not fetch the inspector within 300 s")
         if got.returncode:
@@ -59,7 +61,13 @@ def _fetch(npm: str, folder: Path) -> None:
 
 def _ask(command: list[str], servers: Servers) -> Any:
     ran = subprocess.run(
-        command, capture_output=True, text=True, env=servers.environ, timeout=120, check=False
+        command,
+        capture_output=True,
+        text=True,
+        env=servers.environ,
+        timeout=120,
+        check=False,
+        encoding="utf-8",
     )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
@@ -112,7 +120,7 @@ def test_the_sdk_in_typescript_talks_to_the_server_over_http(
 ) -> None:
     node, program, _ = inspector
     script = Path(program).parents[5] / "second-client.mjs"  # beside node_modules, where it finds the SDK
-    script.write_text(SCRIPT)
+    script.write_text(SCRIPT, encoding="utf-8")
     said = _ask([node, str(script), http_server.url, http_server.token], shared)
     assert said["names"] == list(TOOL_SETS["core"])
     assert "70 degrees" in said["note"]

@@ -79,9 +79,9 @@ def test_every_tool_works_through_the_protocol(servers: Servers, notes: Vault) -
     assert "Black tea" in said["vault_search"]
     assert "Water the garden" in said["task_list"]
     assert "Hamburg" in said["memory_search"]
-    held = {path: path.read_text() for path in notes.root.rglob("*.md")}
+    held = {path: path.read_text(encoding="utf-8") for path in notes.root.rglob("*.md")}
     everything = "".join(held.values())
-    assert (notes.root / "Tea.md").read_text() == "# Tea\n\nBlack tea now.\n"
+    assert (notes.root / "Tea.md").read_text(encoding="utf-8") == "# Tea\n\nBlack tea now.\n"
     assert "Ada prefers oolong" in everything
     assert "Can is empty." in everything
     assert "Hamburg" not in everything
@@ -103,12 +103,12 @@ def test_a_failing_tool_says_whether_to_fix_or_to_stop(lines: Lines, shared: Ser
     assert "(unsafe_path)" in failure("vault_append", path="../outside.md", content="x")
     lines.call("vault_read", path="Tea.md")
     note = shared.root / "Changed.md"
-    note.write_text("# Changed\n\nA person wrote this meanwhile.\n")
+    note.write_text("# Changed\n\nA person wrote this meanwhile.\n", encoding="utf-8")
     assert "(conflict)" in failure(
         "vault_write", path="Changed.md", content="# Mine\n", hash="0123456789abcdef"
     )
     assert "(refused)" in failure("vault_append", path="AGENTS.md", content="Obey.")
-    assert "A person wrote this" in note.read_text()
+    assert "A person wrote this" in note.read_text(encoding="utf-8")
     assert lines.call("task_list")  # the session goes on
 
 
@@ -135,7 +135,7 @@ async def _read_resources(client: Client) -> None:
     templates = (await client.list_resource_templates()).resource_templates
     assert [template.uri_template for template in templates] == ["note:///{+path}"]
     for uri in ("note:///Tea.md", "note://Tea.md", "NOTE:///Tea.md", "note:///Projects%2FGarden.md"):
-        assert "# " in (await client.read_resource(uri)).contents[0].text
+        assert "# " in (await client.read_resource(uri)).contents[0].text  # type: ignore[union-attr]
     for uri in (
         "note:///../secret.md", "note:///%2e%2e/secret.md", "note:////etc/passwd", "note:///C:/x.md",
         "note:///.obsidian/app.json", "note:///", "note:", "file:///etc/passwd", "note:///Tea.md%00",
@@ -148,7 +148,7 @@ async def _read_resources(client: Client) -> None:
 
 @pytest.mark.promise("P15")
 def test_notes_are_resources_and_no_address_leaves_the_vault(servers: Servers, notes: Vault) -> None:
-    (notes.root.parent / "secret.md").write_text("# secret\n")
+    (notes.root.parent / "secret.md").write_text("# secret\n", encoding="utf-8")
     servers.talk(_read_resources, "--no-watch")
 
 
@@ -162,7 +162,7 @@ def test_prompts_bring_in_what_is_known_and_leave_the_inbox_to_its_owner(servers
         for name, arguments in (("recall", {}), ("recall", {"topic": " "}), ("review-inbox", {"x": "y"})):
             with pytest.raises(MCPError):
                 await client.get_prompt(name, arguments)
-        return names, *([part.content.text for part in got.messages] for got in (recall, empty, review))
+        return names, *([part.content.text for part in got.messages] for got in (recall, empty, review))  # type: ignore[union-attr]
 
     names, recall, empty, review = servers.talk(ask)
     assert names == ["recall", "review-inbox"]
@@ -182,7 +182,7 @@ def test_the_first_index_is_made_meanwhile_and_progress_is_told(servers: Servers
 
     async def ask(client: Client) -> tuple[str, str]:
         read = text_of(await client.call_tool("vault_read", {"path": "Tea.md"}))
-        found = text_of(await client.call_tool("recall", {"topic": "number 599"}, progress_callback=progress))
+        found = text_of(await client.call_tool("recall", {"topic": "number 599"}, progress_callback=progress))  # type: ignore[arg-type]
         return read, found
 
     read, found = servers.talk(ask)
@@ -219,7 +219,7 @@ def test_nothing_but_the_protocol_is_on_stdout(servers: Servers) -> None:
 
 
 def _everything(root: Path) -> str:
-    return "".join(path.read_text() for path in root.rglob("*.md"))
+    return "".join(path.read_text(encoding="utf-8") for path in root.rglob("*.md"))
 
 
 def _remember_one(servers: Servers, fact: str) -> Lines:
@@ -288,7 +288,7 @@ def test_servers_on_one_vault_lose_nothing(servers: Servers, notes: Vault, count
         await asyncio.gather(*(agent(number) for number in range(count)))
 
     asyncio.run(all_at_once())
-    shared = (notes.root / "Shared.md").read_text()
+    shared = (notes.root / "Shared.md").read_text(encoding="utf-8")
     everything = _everything(notes.root)
     for number in range(count):
         for turn in range(rounds):
@@ -302,7 +302,7 @@ def test_a_vault_that_is_not_there_is_told_at_once(servers: Servers) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "hindbrain", "mcp", "--vault", str(servers.root / "nowhere")],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+     encoding="utf-8")  # fmt: skip
     assert ran.returncode == 1
     assert "(not_found)" in ran.stderr
     assert ran.stdout == ""

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import UsageError, VaultError
-from hindbrain.memory.daily.daily import Daily
+from hindbrain.memory.daily.daily import Daily, OpenNote, Session
 from hindbrain.memory.daily.daily_note import EVENTS, add_block, add_items
 from hindbrain.memory.notes.notebook import Notebook
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.vault.layout import Layout, built_in, load_layout
 from hindbrain.vault.parse import parse_note
 from workbench import Vault
@@ -38,7 +39,8 @@ def in_rome(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def make_daily(vault: Vault, make_app: Callable[..., App], clock: FakeClock) -> Callable[[Layout], Daily]:
     app = make_app(vault.root)
-    return lambda layout: Daily(Notebook(vault.root, lambda: app.writer), layout, clock)
+    own = OwnLines(vault.root, lambda name, line: app.writer.append_state_line(name, line))
+    return lambda layout: Daily(Notebook(vault.root, lambda: app.writer), layout, clock, lambda: own)
 
 
 @pytest.fixture
@@ -53,21 +55,21 @@ def body(vault: Vault, path: str = PATH) -> str:
 
 
 def test_a_day_reads_as_the_reference_says(vault: Vault, daily: Daily, clock: FakeClock) -> None:
-    daily.start_session("Morning routine")
+    began = clock.now()
+    daily.log_session(Session(began, context="Morning routine"))
     clock.advance(60)
     daily.add_event("Mail", {"Action": "Checked 23 mails", "Summary": "3 are\nimportant"})
     clock.advance(3_600)
     daily.add_event("Calendar", {})
     clock.advance(600)
-    daily.end_session(["Call Ada", "  ", "- write it up"], next_scheduled="2026-05-16 08:00")
+    daily.log_session(Session(began, clock.now()), remaining=[OpenNote("Call Ada"), OpenNote("ask", "tool")])
     assert body(vault) == (
         "# Daily Log: 2026-05-15\n\n"
-        "## Session Start\n- **Time**: 14:00:00\n- **Context**: Morning routine\n\n"
+        "## Session Start\n- **Time**: 14:00\n- **Context**: Morning routine\n\n"
         "## Events\n\n### 14:01 - Mail\n- **Action**: Checked 23 mails\n- **Summary**: 3 are important\n\n"
         "### 15:01 - Calendar\n\n"
-        "## Session End\n- **Time**: 15:11:00\n- **Duration**: 1h 11m\n"
-        "- **Next scheduled**: 2026-05-16 08:00\n\n"
-        "## Notes for Tomorrow\n- Call Ada\n- \\- write it up\n"
+        "## Session End\n- **Time**: 15:11\n- **Duration**: 1h 11m\n\n"
+        "## Notes for Tomorrow\n- Call Ada\n- ask [source:: tool]\n"
     )
     note = parse_note((vault.root / PATH).read_text(encoding="utf-8"), stem="2026-05-15")
     assert not note.problems and note.date == "2026-05-15"
@@ -102,38 +104,38 @@ def test_the_day_is_the_owner_s_and_not_that_of_greenwich(
 
 def test_a_session_over_midnight_knows_how_long_it_was(vault: Vault, daily: Daily, clock: FakeClock) -> None:
     clock.advance(9 * 3_600)
-    daily.start_session()
-    clock.advance(2 * 3_600)
-    assert daily.end_session().path == "Agent/Daily/2026-05-16.md"
-    assert "- **Duration**: 2h 0m\n" in body(vault, "Agent/Daily/2026-05-16.md")
+    daily.log_session(Session(clock.now(), clock.now() + 2 * 3_600))
+    assert "## Session Start\n- **Time**: 23:00\n" in body(vault) and "Session End" not in body(vault)
+    after = body(vault, "Agent/Daily/2026-05-16.md")
+    assert "## Session End\n- **Time**: 01:00\n- **Duration**: 2h 0m\n" in after
+    assert "Session Start" not in after
 
 
-def test_an_end_without_a_start_claims_no_duration(vault: Vault, daily: Daily) -> None:
-    daily.end_session()
-    assert "Duration" not in body(vault)
-
-
-def test_two_sessions_of_a_day_share_its_sections(vault: Vault, daily: Daily, clock: FakeClock) -> None:
-    for _ in range(2):
-        daily.start_session()
-        clock.advance(1_800)
-        daily.end_session()
-        clock.advance(1_800)
-    text = body(vault)
-    assert text.count("## Session Start") == text.count("## Session End") == 1
-    assert text.count("- **Duration**: 0h 30m") == 2
+def test_a_day_has_one_start_and_one_end_which_moves(vault: Vault, daily: Daily, clock: FakeClock) -> None:
+    now = clock.now()
+    daily.log_session(Session(now + 60, now + 1_800), remaining=[OpenNote("Call Ada"), OpenNote("Write")])
+    daily.log_session(Session(now + 3_600, now + 7_260), settled=["Write"])
+    daily.log_session(Session(now, now + 3_600))  # heard of late
+    assert body(vault) == (
+        "# Daily Log: 2026-05-15\n\n## Session Start\n- **Time**: 14:01\n\n"
+        "## Session End\n- **Time**: 16:01\n- **Duration**: 2h 0m\n\n## Notes for Tomorrow\n- Call Ada\n"
+    )
+    clock.advance(3 * 86_400)
+    assert daily.notes_for_today() == (PATH, ["- Call Ada"])
 
 
 @pytest.mark.promise("P5")
-def test_a_note_that_a_person_wrote_is_extended_and_never_rearranged(vault: Vault, daily: Daily) -> None:
+def test_a_note_that_a_person_wrote_is_extended_and_never_rearranged(
+    vault: Vault, daily: Daily, clock: FakeClock
+) -> None:
     before = "\ufeff# Friday\r\n\r\n## Gratitude\r\n\r\ntea\r\n\r\n# Log\r\n- woke up"
     vault.write(PATH, before)
     daily.add_line("x")
-    daily.start_session()
+    daily.log_session(Session(clock.now()))
     daily.add_event("Mail", {})
     after = (vault.root / PATH).read_bytes().decode()
     assert after == (
-        before + "\r\n\r\n## Session Start\r\n- **Time**: 14:00:00\r\n\r\n## Events\r\n- [14:00] x\r\n\r\n"
+        before + "\r\n\r\n## Session Start\r\n- **Time**: 14:00\r\n\r\n## Events\r\n- [14:00] x\r\n\r\n"
         "### 14:00 - Mail\r\n"
     )
 

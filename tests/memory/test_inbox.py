@@ -75,7 +75,7 @@ def desk(vault: Vault, tmp_path: Path, clock: FakeClock) -> Iterator[Desk]:
 
 def test_a_held_text_waits_in_the_note_with_its_reason(desk: Desk) -> None:
     id_ = desk.hold()
-    assert f"- [ ] remember: {TEXT} [category:: fact]" in desk.note.read_text()
+    assert f"- [ ] remember: {TEXT} [category:: fact]" in desk.note.read_text(encoding="utf-8")
     assert [(p.id, p.text, p.source, p.reason) for p in desk.inbox.pending()] == [
         (id_, TEXT, "web", "third-party text")
     ]
@@ -92,7 +92,7 @@ def test_a_tick_accepts_exactly_the_bytes_in_the_line(desk: Desk) -> None:
     item, approved = next(iter(desk.stored.values()))
     assert item.source == "web"
     assert approved == item.created == "2026-05-15"
-    assert "remember:" not in desk.note.read_text()
+    assert "remember:" not in desk.note.read_text(encoding="utf-8")
     assert desk.inbox.pending() == []
     assert desk.inbox.settle().accepted == ()
 
@@ -109,7 +109,7 @@ def test_a_crossed_box_is_refused_and_its_line_goes(desk: Desk) -> None:
     desk.hold()
     desk.edit("[ ]", "[-]")
     assert len(desk.inbox.settle().refused) == 1
-    assert "Lisbon" not in desk.note.read_text()
+    assert "Lisbon" not in desk.note.read_text(encoding="utf-8")
     assert desk.stones.covers(TEXT)
 
 
@@ -119,7 +119,7 @@ def test_a_lost_note_refuses_nothing_and_is_written_again(desk: Desk) -> None:
     assert len(desk.inbox.pending()) == 1
     settled = desk.inbox.settle()
     assert (settled.refused, settled.shown) == ((), 1)
-    assert TEXT in desk.note.read_text()
+    assert TEXT in desk.note.read_text(encoding="utf-8")
     assert not desk.stones.covers(TEXT)
 
 
@@ -137,7 +137,7 @@ def test_a_note_that_cannot_be_read_refuses_nothing(desk: Desk) -> None:
 
 def test_an_inbox_in_utf16_is_an_error_and_stays(desk: Desk) -> None:
     desk.hold()
-    desk.note.write_bytes(desk.note.read_text().encode("utf-16"))
+    desk.note.write_bytes(desk.note.read_text(encoding="utf-8").encode("utf-16"))
     before = desk.note.read_bytes()
     with pytest.raises(VaultError):
         desk.inbox.settle()
@@ -146,12 +146,14 @@ def test_an_inbox_in_utf16_is_an_error_and_stays(desk: Desk) -> None:
 
 
 def test_a_line_typed_by_hand_is_the_owners_word_once_it_is_ticked(desk: Desk) -> None:
-    desk.note.write_text("- [ ] remember: a draft\n- [x] remember: Has a boat [category:: preference]\n")
+    desk.note.write_text(
+        "- [ ] remember: a draft\n- [x] remember: Has a boat [category:: preference]\n", encoding="utf-8"
+    )
     settled = desk.inbox.settle()
     assert [(p.text, p.source, p.category) for p in settled.accepted] == [
         ("Has a boat", "user", "preference")
     ]
-    assert desk.note.read_text() == "- [ ] remember: a draft\n"
+    assert desk.note.read_text(encoding="utf-8") == "- [ ] remember: a draft\n"
 
 
 def test_a_tick_does_not_raise_trust_whatever_the_line_says(desk: Desk) -> None:
@@ -173,7 +175,8 @@ def test_a_line_that_lost_its_id_is_still_that_proposal(desk: Desk) -> None:
 
 def test_a_line_of_another_machine_is_known_by_what_it_says(desk: Desk) -> None:
     desk.note.write_text(
-        "- [ ] remember: From the laptop [source:: tool] ^p-laptop1\n- [x] remember: Stripped ^p-laptop2\n"
+        "- [ ] remember: From the laptop [source:: tool] ^p-laptop1\n- [x] remember: Stripped ^p-laptop2\n",
+        encoding="utf-8",
     )
     # It had a source, and nobody knows which.
     assert [p.source for p in desk.inbox.settle().accepted] == ["import"]
@@ -196,7 +199,7 @@ def test_one_proposal_can_be_made_two_facts(desk: Desk) -> None:
 def test_the_same_text_is_asked_once(desk: Desk) -> None:
     first = desk.hold()
     assert desk.hold(f" {TEXT.upper()}. ") == first
-    assert desk.note.read_text().count("remember:") == 1
+    assert desk.note.read_text(encoding="utf-8").count("remember:") == 1
 
 
 def test_a_text_of_many_lines_becomes_one(desk: Desk) -> None:
@@ -233,7 +236,7 @@ def test_accept_refuse_and_edit_do_what_the_lines_do(desk: Desk) -> None:
     assert desk.texts() == ["First fact, corrected", "Second fact, in my words"]
     assert {item.source for item, _ in desk.stored.values()} == {"web"}
     assert desk.stones.covers("third fact here")
-    assert "remember:" not in desk.note.read_text()
+    assert "remember:" not in desk.note.read_text(encoding="utf-8")
     for id_ in ids:
         with pytest.raises(NotFound):
             desk.inbox.accept(id_)
@@ -263,7 +266,7 @@ def test_a_crash_after_storing_takes_the_proposal_once(desk: Desk, monkeypatch: 
                 desk.inbox.settle()
     desk.inbox.settle()
     assert desk.texts() == [TEXT]  # stored under one id, however often
-    assert "remember:" not in desk.note.read_text()
+    assert "remember:" not in desk.note.read_text(encoding="utf-8")
 
 
 def test_a_crash_before_the_line_is_shown_refuses_nothing(
@@ -273,11 +276,11 @@ def test_a_crash_before_the_line_is_shown_refuses_nothing(
         patch.setattr(desk.inbox, "_show", _crash)
         with pytest.raises(KeyboardInterrupt):
             desk.hold()
-    desk.note.write_text("# Inbox\n")
+    desk.note.write_text("# Inbox\n", encoding="utf-8")
     assert len(desk.inbox.pending()) == 1
     settled = desk.inbox.settle()
     assert (settled.refused, settled.shown) == ((), 1)
-    assert TEXT in desk.note.read_text()
+    assert TEXT in desk.note.read_text(encoding="utf-8")
 
 
 def test_a_failed_store_keeps_the_tick(desk: Desk) -> None:
@@ -286,7 +289,7 @@ def test_a_failed_store_keeps_the_tick(desk: Desk) -> None:
     desk.fail = True
     with pytest.raises(OSError, match="power cut"):
         desk.inbox.settle()
-    assert "[x] remember:" in desk.note.read_text()
+    assert "[x] remember:" in desk.note.read_text(encoding="utf-8")
     desk.fail = False
     assert len(desk.inbox.settle().accepted) == 1
 
@@ -318,7 +321,7 @@ def test_an_accepted_line_that_is_brought_back_is_not_stored_twice(desk: Desk) -
     desk.note.write_bytes(before)
     desk.inbox.settle()
     assert len(desk.stored) == 1
-    assert "remember:" not in desk.note.read_text()
+    assert "remember:" not in desk.note.read_text(encoding="utf-8")
 
 
 def test_a_settled_inbox_costs_a_look_at_the_file(
@@ -346,7 +349,7 @@ def _settle_all(root: Path, state: Path, log: Path, start: object) -> None:
     start.wait()  # type: ignore[attr-defined]
     for _ in range(4):
         for proposal in desk.inbox.settle().accepted:
-            with log.open("a") as file:
+            with log.open("a", encoding="utf-8") as file:
                 file.write(f"{proposal.text}\n")
     desk.writer.close()
 
@@ -359,7 +362,7 @@ def test_two_processes_that_settle_at_once_take_each_proposal_once(desk: Desk, t
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "fork")
     start, log = context.Barrier(3), tmp_path / "taken.txt"
     workers = [
-        context.Process(target=_settle_all, args=(desk.root, tmp_path / "state", log, start))
+        context.Process(target=_settle_all, args=(desk.root, tmp_path / "state", log, start))  # type: ignore[attr-defined]
         for _ in range(3)
     ]
     for worker in workers:
@@ -367,4 +370,4 @@ def test_two_processes_that_settle_at_once_take_each_proposal_once(desk: Desk, t
     for worker in workers:
         worker.join(60)
         assert worker.exitcode == 0
-    assert sorted(log.read_text().splitlines()) == sorted(wanted)
+    assert sorted(log.read_text(encoding="utf-8").splitlines()) == sorted(wanted)

@@ -22,7 +22,7 @@ from hindbrain.vault.origin import SOURCES
 NOTE = "# Inbox\n\nHelp.\n\n- [ ] remember: Likes tea [source:: web] ^p-aaaa\n- [ ] buy milk\n\nEnd"
 
 texts = st.text(
-    st.characters(exclude_categories=("Cs",)) | st.sampled_from("[]():\\^ p-::"), min_size=1, max_size=60
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("[]():\\^ p-::"), min_size=1, max_size=60
 ).map(one_line)
 
 

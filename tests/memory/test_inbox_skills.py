@@ -10,7 +10,6 @@ import pytest
 from hindbrain.app import App
 from hindbrain.base.errors import NoteChanged, Refused, UsageError
 from hindbrain.learn.pages.desk import Desk
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.learn.skills.loading import load_skills
 from hindbrain.learn.skills.writing import SkillKeeper
 from hindbrain.learn.templates import template_note
@@ -18,6 +17,7 @@ from hindbrain.learn.templates.promoting import proposals
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.memory.inbox.inbox import Inbox, KeepSkill
 from hindbrain.memory.inbox.inbox_note import Proposal, read_line, render
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.memory.tools import tool_named
 from hindbrain.memory.tools.tool import call
 from workbench import Vault
@@ -108,12 +108,12 @@ def test_a_tick_makes_the_skill_by_the_owners_word(place: Place) -> None:
     place.edit("- [ ] skill:", "- [x] skill:")
     [taken] = place.inbox.settle().accepted
     assert (taken.kind, taken.text) == ("skill", "Send email")
-    text = (place.app.root / "Agent/Skills/Send email.md").read_text()
+    text = (place.app.root / "Agent/Skills/Send email.md").read_text(encoding="utf-8")
     assert "source: user\napproved: 2026-05-15\n" in text
     assert "\n# Send email\n\n1. open_application(Mail)\n2. press_key(n)\n" in text
     [skill] = load_skills(place.app.root, place.app.memory.layout).skills
     assert (skill.name, skill.trigger, skill.source) == ("Send email", "send.*email", "user")
-    assert "skill:" not in place.note.read_text()
+    assert "skill:" not in place.note.read_text(encoding="utf-8")
     assert place.app.memory.book.items() == []
 
 
@@ -127,7 +127,7 @@ def test_a_person_may_name_the_skill_in_the_line(place: Place) -> None:
 def test_it_is_proposed_once_whatever_is_decided(place: Place) -> None:
     id_ = place.propose()
     assert place.propose() == id_
-    assert place.note.read_text().count("skill:") == 1
+    assert place.note.read_text(encoding="utf-8").count("skill:") == 1
     place.inbox.refuse(id_)
     assert place.inbox.knows(id_)
     place.propose()
@@ -139,8 +139,8 @@ def test_it_is_proposed_once_whatever_is_decided(place: Place) -> None:
 
 def test_a_deleted_line_refuses_the_skill_and_no_memory(place: Place) -> None:
     place.propose()
-    lines = place.note.read_text().splitlines(keepends=True)
-    place.note.write_text("".join(line for line in lines if "skill:" not in line))
+    lines = place.note.read_text(encoding="utf-8").splitlines(keepends=True)
+    place.note.write_text("".join(line for line in lines if "skill:" not in line), encoding="utf-8")
     assert len(place.inbox.settle().refused) == 1
     assert not place.app.memory.tombstones.covers("Send email")
     place.propose()
@@ -163,7 +163,7 @@ def test_steps_that_changed_since_are_shown_again_and_not_made(place: Place) -> 
     place.edit("- [ ] skill:", "- [x] skill:")
     assert place.inbox.settle().accepted == ()
     assert place.skills() == []
-    text = place.note.read_text()
+    text = place.note.read_text(encoding="utf-8")
     assert "- [ ] skill: Send email" in text
     assert "[x] skill:" not in text
     [waiting] = place.inbox.pending()
@@ -217,8 +217,12 @@ def test_a_crash_after_the_note_was_written_makes_no_second_skill(place: Place) 
 def test_a_skill_of_that_name_that_a_person_wrote_stays(place: Place) -> None:
     place.vault.write("Agent/Skills/Send email.md", "# Send email\n\nMy own way.\n")
     place.inbox.accept(place.propose())
-    assert (place.app.root / "Agent/Skills/Send email.md").read_text() == "# Send email\n\nMy own way.\n"
-    assert "open_application(Mail)" in (place.app.root / "Agent/Skills/Send email 2.md").read_text()
+    assert (place.app.root / "Agent/Skills/Send email.md").read_text(
+        encoding="utf-8"
+    ) == "# Send email\n\nMy own way.\n"
+    assert "open_application(Mail)" in (place.app.root / "Agent/Skills/Send email 2.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_memories_and_skills_are_settled_side_by_side(place: Place) -> None:
@@ -235,16 +239,16 @@ def test_a_task_of_a_persons_own_that_begins_so_is_left_alone(place: Place) -> N
     place.propose()
     link = "[template:: [[Agent/Learning/Templates/Send email]]]"
     own = f"- [x] skill: learn to juggle\n- [x] skill: mine {link}\n"
-    place.note.write_text(place.note.read_text() + "\n" + own)
+    place.note.write_text(place.note.read_text(encoding="utf-8") + "\n" + own, encoding="utf-8")
     assert place.inbox.settle().accepted == ()
-    assert own in place.note.read_text()
+    assert own in place.note.read_text(encoding="utf-8")
     assert place.skills() == []
 
 
 @pytest.mark.promise("P19")
 def test_no_memory_tool_ticks_a_skill_or_writes_one(place: Place) -> None:
     place.propose()
-    ticked = place.note.read_text().replace("- [ ] skill:", "- [x] skill:")
+    ticked = place.note.read_text(encoding="utf-8").replace("- [ ] skill:", "- [x] skill:")
     for path in ("Agent/Inbox.md", "Agent/Skills/Send email.md", "Agent/Skills/x/SKILL.md"):
         with pytest.raises(Refused):
             call(place.app.memory, tool_named("vault_write"), {"path": path, "content": ticked})

@@ -94,8 +94,8 @@ def test_a_hard_link_to_an_instruction_file_does_not_reach_it(
     check_writable(vault.root, "linked.md", layout=built_in("obsidian"))
     with VaultWriter(vault.root, tmp_path / "state", clock) as writer:
         writer.append_note("linked.md", b"harm\n")
-    assert (vault.root / "AGENTS.md").read_text() == "obey\n"
-    assert (vault.root / "linked.md").read_text() == "obey\nharm\n"
+    assert (vault.root / "AGENTS.md").read_text(encoding="utf-8") == "obey\n"
+    assert (vault.root / "linked.md").read_text(encoding="utf-8") == "obey\nharm\n"
 
 
 def test_the_reason_is_said() -> None:

@@ -124,15 +124,17 @@ def test_half_a_write_is_told_and_harms_nobody(
 
 
 def test_a_folder_that_takes_no_file_is_an_error_and_not_an_ack(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file")
+    (tmp_path / "state").write_text("a file", encoding="utf-8")
     with pytest.raises(WriteFailed):
         WriteQueue(tmp_path / "state").add(waiting(1))
 
 
 def test_lines_are_plain_json_that_other_programs_can_read(queue: WriteQueue, tmp_path: Path) -> None:
     queue.add(waiting(1, text="a\nb"))
-    (line,) = (tmp_path / "state" / "queue.jsonl").read_text().split()[:1] or [""]
-    assert json.loads((tmp_path / "state" / "queue.jsonl").read_text().strip())["text"] == "a\nb"
+    (line,) = (tmp_path / "state" / "queue.jsonl").read_text(encoding="utf-8").split()[:1] or [""]
+    assert (
+        json.loads((tmp_path / "state" / "queue.jsonl").read_text(encoding="utf-8").strip())["text"] == "a\nb"
+    )
     assert line
 
 

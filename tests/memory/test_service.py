@@ -169,11 +169,11 @@ def test_memories_of_one_batch_replace_each_other_in_order(memory: Memory, vault
 
 def test_a_line_holds_until_what_replaces_it_is_written(memory: Memory, vault: Vault) -> None:
     old = now(memory, "Favourite editor is vim", category="preference")
-    vault.write("Agent/Memory/decision.md", "- Tea\n".encode("utf-16"))
+    vault.write("Agent/Decisions/Decision Log.md", "- Tea\n".encode("utf-16"))
     with pytest.raises(HindbrainError):
         now(memory, "Favourite editor is emacs", category="decision")
     assert memory.book.find(old.id).superseded == ""
-    vault.remove("Agent/Memory/decision.md")
+    vault.remove("Agent/Decisions/Decision Log.md")
     new = now(memory, "Favourite editor is emacs", category="decision")
     assert memory.book.find(old.id).superseded == new.id
 
@@ -201,7 +201,7 @@ def test_the_owner_s_word_replaces_the_same_of_somebody_else(memory: Memory) -> 
 
 
 def test_secrets_are_taken_out_and_told(memory: Memory, vault: Vault) -> None:
-    done = now(memory, "The token is ghp_" + "zK3qLw8Xv1NbT6yRc9JdHs4MfGu2PaEo7i5Q")
+    done = now(memory, "The boat log is pushed with ghp_" + "zK3qLw8Xv1NbT6yRc9JdHs4MfGu2PaEo7i5Q")
     assert done.removed
     assert "ghp_" not in note(vault, "Agent/Memory/fact.md")
 
@@ -443,7 +443,7 @@ def test_what_is_forgotten_is_gone_with_its_lines_and_not_learned_again(memory: 
     done = now(memory, "Likes tea", category="preference")
     now(memory, "Plays the oboe", category="preference")
     path = vault.root / PREFERENCES
-    path.write_text(note(vault).replace(f"^{done.id}\n", f"^{done.id}\n  - with milk\n"))
+    path.write_text(note(vault).replace(f"^{done.id}\n", f"^{done.id}\n  - with milk\n"), encoding="utf-8")
     gone = memory.forget(f"[[Agent/Memory/preference#^{done.id}]]")
     assert (gone.text, gone.path) == ("Likes tea", PREFERENCES)
     assert "tea" not in note(vault) and "milk" not in note(vault) and "oboe" in note(vault)
@@ -466,7 +466,7 @@ def test_a_line_that_a_person_deleted_is_not_learned_again(memory: Memory, vault
     done = now(memory, "Likes tea", category="preference")
     now(memory, "Plays the oboe", category="preference")
     path = vault.root / PREFERENCES
-    path.write_text("".join(line for line in path.open() if done.id not in line))
+    path.write_text("".join(line for line in path.open() if done.id not in line), encoding="utf-8")
     assert memory.settle().deleted == (done.id,)
     with pytest.raises(Refused):
         memory.remember("Likes tea")
@@ -527,6 +527,6 @@ def test_a_search_says_when_it_could_not_take_in_what_was_just_written(memory: M
     memory.notebook.create("New.md", b"The xylophone is in the attic.\n")
     with FileLock(app.state / "index.lock").held(1):
         blind = memory.search(SearchQuery("xylophone"))
-    assert [notice.partition(":")[0] for notice in blind.notices] == ["behind"]
+    assert [notice.partition(":")[0] for notice in blind.notices] == ["index_behind"]
     seen = memory.search(SearchQuery("xylophone"))
     assert seen.hits[0].path == "New.md" and not seen.notices

@@ -45,7 +45,7 @@ def text_of(vault: Vault) -> str:
 
 def test_the_first_task_makes_the_note(vault: Vault, tasks: Tasks) -> None:
     assert tasks.list() == []
-    made = tasks.create("Renew the passport", details="photos\n- two", priority="high", project="Trip")
+    made = tasks.create("Renew the passport", details="photos\n- two", priority="high", project="Trip").task
     assert (made.status, made.path, made.section) == ("todo", PATH, "Tasks")
     assert text_of(vault).endswith(
         f"## Tasks\n- [ ] **Renew the passport** [priority:: high] #Trip ^{made.id}\n  photos\n  - two\n"
@@ -56,7 +56,7 @@ def test_the_first_task_makes_the_note(vault: Vault, tasks: Tasks) -> None:
 
 
 def test_a_task_goes_through_its_life(vault: Vault, tasks: Tasks) -> None:
-    made = tasks.create("Write")
+    made = tasks.create("Write").task
     for status in ("in_progress", "blocked", "todo", "cancelled", "done"):
         assert tasks.update(made.id, status=status).status == status
     done = tasks.find("write")
@@ -138,7 +138,7 @@ def test_tasks_below_headings_and_other_tasks_are_seen(vault: Vault, tasks: Task
 
 
 def test_a_task_is_named_by_id_title_or_nearly_its_title(vault: Vault, tasks: Tasks) -> None:
-    made = tasks.create("Renew the passport")
+    made = tasks.create("Renew the passport").task
     tasks.create("Book a flight to Oslo")
     for name in (
         made.id,
@@ -156,7 +156,7 @@ def test_a_task_is_named_by_id_title_or_nearly_its_title(vault: Vault, tasks: Ta
 
 
 def test_two_tasks_of_one_name_are_told_apart_by_what_is_listed(vault: Vault, tasks: Tasks) -> None:
-    first = tasks.create("Water the plants")
+    first = tasks.create("Water the plants").task
     vault.write(PATH, text_of(vault) + "- [ ] water the plants\n- [ ] Water the plants\n")
     before = text_of(vault)
     with pytest.raises(Ambiguous) as caught:
@@ -194,7 +194,7 @@ def test_the_only_title_that_has_the_words_is_meant(vault: Vault, tasks: Tasks) 
 
 @pytest.mark.parametrize("mark", ["- ", "* ", "+ ", "1. ", "- [ ] ", "[ ] "])
 def test_the_mark_of_a_list_is_no_part_of_a_title(vault: Vault, tasks: Tasks, mark: str) -> None:
-    assert tasks.create(f"{mark}Fix the oar").title == "Fix the oar"
+    assert tasks.create(f"{mark}Fix the oar").task.title == "Fix the oar"
 
 
 def test_of_several_the_only_open_one_is_meant(vault: Vault, tasks: Tasks) -> None:
@@ -215,7 +215,7 @@ def test_two_that_are_equally_near_are_not_guessed_between(vault: Vault, tasks: 
 
 
 def test_lines_that_a_person_reordered_are_still_known(vault: Vault, tasks: Tasks) -> None:
-    made = [tasks.create(f"Number {word}") for word in ("one", "two", "three")]
+    made = [tasks.create(f"Number {word}").task for word in ("one", "two", "three")]
     head, _, body = text_of(vault).partition("## Tasks\n")
     lines = body.splitlines(keepends=True)
     vault.write(PATH, head + "## Later\n" + "".join(reversed(lines)))
@@ -246,9 +246,9 @@ def test_wrong_words_for_status_and_priority_are_refused(tasks: Tasks) -> None:
 
 def test_a_title_full_of_signs_stays_one_task(vault: Vault, tasks: Tasks) -> None:
     title = "a\n- [ ] b **c** `d*` [[E]] #f ^t-g [status:: done] %% <!-- $$ \\"
-    made = tasks.create(title, details="# h\n\n- [x] sub ^t-sub\n---\n```\nopen code")
+    made = tasks.create(title, details="# h\n\n- [x] sub ^t-sub\n---\n```\nopen code").task
     assert made.title == "a - [ ] b **c** `d*` [[E]] #f ^t-g [status:: done] %% <!-- $$ \\"
-    after = tasks.create("after")
+    after = tasks.create("after").task
     assert [task.title for task in tasks.list()] == [made.title, "after"]
     assert after.section == "Tasks"
     assert tasks.update(made.id, status="done").title == made.title
@@ -319,7 +319,7 @@ root, state, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 with VaultWriter(root, state, SystemClock()) as writer:
     tasks = Tasks(Notebook(root, lambda: writer), built_in("obsidian", "Agent"), SystemClock())
     for number in range(5):
-        made = tasks.create(f"task {name} {number}")
+        made = tasks.create(f"task {name} {number}").task
         if number % 2:
             tasks.update(made.id, status="done", notes=f"by {name}")
 """

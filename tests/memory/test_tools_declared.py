@@ -105,6 +105,8 @@ def test_a_set_stays_within_its_budget(set_name: str, most: int) -> None:
 
 def test_declaring_tools_loads_nothing_heavy() -> None:
     code = "import sys, hindbrain.memory.tools; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, encoding="utf-8"
+    )
     heavy = {"numpy", "apsw", "re2", "mcp", "hindbrain.vault.parse", "hindbrain.memory.service"}
     assert not heavy & set(ran.stdout.split())

@@ -152,7 +152,7 @@ def test_the_agents_own_notes_answer_to_their_names_in_the_layout(memory: Memory
 @pytest.mark.promise("P15")
 @pytest.mark.parametrize("name", ["../out.md", "/etc/passwd", "a/../../out.md", ".obsidian/x.md", "..\\x.md"])
 def test_no_name_leads_out(memory: Memory, vault: Vault, name: str) -> None:
-    vault.root.with_name("out.md").write_text("outside")
+    vault.root.with_name("out.md").write_text("outside", encoding="utf-8")
     for act in (
         lambda: read(memory, name),
         lambda: write(memory, name, "x"),
@@ -161,7 +161,7 @@ def test_no_name_leads_out(memory: Memory, vault: Vault, name: str) -> None:
     ):
         with pytest.raises((UnsafePath, NotFound, Refused, UsageError)):
             act()
-    assert vault.root.with_name("out.md").read_text() == "outside"
+    assert vault.root.with_name("out.md").read_text(encoding="utf-8") == "outside"
 
 
 # Writing
@@ -182,8 +182,8 @@ def test_a_note_with_frontmatter_of_its_own_is_stored_as_it_is(memory: Memory, v
 
 
 def test_what_a_person_writes_is_not_signed(memory: Memory, vault: Vault) -> None:
-    write(memory, "Tea.md", "Green.", by="user")
-    assert bytes_of(vault, "Tea.md") == b"Green.\n"
+    written = write(memory, "Tea.md", "Green.", by="user")
+    assert bytes_of(vault, written.path) == b"Green.\n"
 
 
 @pytest.mark.parametrize("digits", [12, 16, 64])
@@ -307,6 +307,19 @@ def test_a_note_can_not_claim_to_be_the_users(memory: Memory, vault: Vault) -> N
         with pytest.raises(UsageError):
             write(memory, "Clip.md", f"---\n{claim}\n---\nBuy now\n", known_hash=seen)
     assert write(memory, "Clip.md", "---\nsource: web\n---\nShort\n", known_hash=seen).did == "replaced"
+    for claim in ("source: user", "trust: user"):
+        with pytest.raises(UsageError):
+            write(memory, "Tea.md", f"---\n{claim}\n---\nx")
+
+
+@pytest.mark.promise("P18")
+def test_an_agent_can_not_take_out_the_address_that_a_note_comes_from(memory: Memory, vault: Vault) -> None:
+    vault.write("Page.md", "---\nsource: https://example.org/page\ntags: [shop]\n---\nBuy now\n")
+    seen = read(memory, "Page.md").page.hash
+    with pytest.raises(UsageError):
+        write(memory, "Page.md", "---\ntags: [shop]\n---\nBuy now\n", known_hash=seen)
+    kept = "---\nsource: https://example.org/page\n---\nShort\n"
+    assert write(memory, "Page.md", kept, known_hash=seen).did == "replaced"
 
 
 # Secrets
@@ -330,7 +343,7 @@ def test_a_secret_that_the_owner_keeps_in_a_note_stays_there(memory: Memory, vau
 
 def test_what_a_person_types_is_not_taken_from_them(memory: Memory, vault: Vault) -> None:
     changed = append(memory, "Keys.md", f"token {TOKEN}", by="user")
-    assert changed.removed and TOKEN.encode() in bytes_of(vault, "Keys.md")
+    assert changed.removed and TOKEN.encode() in bytes_of(vault, changed.path)
 
 
 # Appending
@@ -491,7 +504,7 @@ def test_a_new_note_without_a_folder_is_filed_among_the_agents_notes(memory: Mem
     assert write(memory, "Shopping.md", "- milk").path == "Agent/Shopping.md"
     assert write(memory, "Boat.md", "---\ntype: project\n---\nsail").path == "Agent/Projects/Boat.md"
     assert append(memory, "Shopping.md", "- bread").path == "Agent/Shopping.md"
-    assert write(memory, "Mine.md", "by hand", by="user").path == "Mine.md"
+    assert write(memory, "Mine.md", "by hand", by="user").path == "Agent/Mine.md"
 
 
 def test_a_property_is_set_and_every_other_byte_stays(memory: Memory, vault: Vault) -> None:

@@ -75,7 +75,7 @@ def openai_says(
 
 
 def openai_says_plainly(text: str) -> Played:
-    message = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     return plain(
         {"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice], "usage": OPENAI_USAGE}
@@ -88,7 +88,7 @@ ANTHROPIC_USAGE = {"input_tokens": 93, "cache_creation_input_tokens": 0, "cache_
 def anthropic_says(
     *texts: str, calls: Called = (), reason: str = "end_turn", thoughts: str = "", **how: Any
 ) -> Played:
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_1nZdL29xx5MUA1yADyHTEsnR8uuvGzszyY",
         "type": "message",
         "role": "assistant",

@@ -23,7 +23,9 @@ def test_every_row_that_is_not_zero_comes_out_with_length_one(rows):
 
 
 def test_the_direction_of_a_row_is_kept():
-    np.testing.assert_allclose(normalised([[3, 4], [0, -2]], 2, source="m"), [[0.6, 0.8], [0, -1]], rtol=1e-6)
+    np.testing.assert_allclose(
+        normalised([[3, 4], [0, -2]], 2, source="m"), np.array([[0.6, 0.8], [0, -1]]), rtol=1e-6
+    )
 
 
 @pytest.mark.promise("P13")

@@ -56,7 +56,7 @@ def test_it_fails_only_as_often_as_told():
 
 
 def test_it_is_slow_only_as_often_as_told():
-    waits = []
+    waits: list[float] = []
     embedder = FakeEmbedder(sleep=waits.append)
     embedder.slow(calls=2, seconds=9.0)
     for _ in range(3):

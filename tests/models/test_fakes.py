@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hindbrain.base.errors import Cancelled, ModelDown, ModelError
@@ -86,7 +88,7 @@ class Talk:
 
     def all(self) -> tuple[list[tuple[str, dict[str, object]]], str]:
         """Every call until it has nothing to do, and its last words."""
-        made = []
+        made: list[Any] = []
         for _ in range(50):
             answer = self.ask()
             if not answer.calls:

@@ -1,4 +1,5 @@
 import traceback
+from typing import Any
 
 import httpx
 import pytest
@@ -54,7 +55,7 @@ def test_a_wait_given_as_a_date_is_counted_from_now(service, client, fake_time):
 
 @pytest.mark.parametrize("value", ["soon", "-5", "٣", "Tue, 99 Nov 2023", "1e9", ""])
 def test_an_unreadable_wait_falls_back_to_growing_pauses(service, client, fake_time, value):
-    bad = {"status": 500, "body": {}}
+    bad: dict[str, Any] = {"status": 500, "body": {}}
     if value.isascii():
         bad["headers"] = {"Retry-After": value}
     service.next = [Answer(**bad), Answer(**bad), Answer(**bad), Answer(body=1)]
@@ -63,10 +64,10 @@ def test_an_unreadable_wait_falls_back_to_growing_pauses(service, client, fake_t
 
 
 def test_pauses_differ_by_chance_so_that_clients_do_not_come_in_waves(service):
-    waits = []
+    waits: list[float] = []
     for chance in (0.0, 0.999):
         service.next = [Answer(status=500, body={}), Answer(body=1)]
-        post(HttpClient(timing=Timing(sleep=waits.append, chance=lambda c=chance: c)), service.url)
+        post(HttpClient(timing=Timing(sleep=waits.append, chance=lambda c=chance: c)), service.url)  # type: ignore[misc]
     assert waits[0] < waits[1]
 
 

@@ -38,8 +38,8 @@ def folder(tmp_path):
 def tiny(folder):
     """A model of eight words: a word's state is its row of the identity matrix."""
     onnx = pytest.importorskip("onnx", reason="onnx is not installed: no tiny model can be built")
-    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed (hindbrain[local])")
-    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed (hindbrain[local])")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     table = onnx.numpy_helper.from_array(np.eye(len(WORDS), dtype=np.float32), "table")
     int64, float32 = onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
     graph = onnx.helper.make_graph(

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from hindbrain.base.errors import ConfigError, EmbedderDown
-from hindbrain.models.embedder import EmbeddingSettings
+from hindbrain.models.embedder import Embedder, EmbeddingSettings
 from hindbrain.models.fake import FakeEmbedder
 from hindbrain.models.remote import PROVIDERS
 from hindbrain.models.select import OWN_KEY, PROVIDER_NAMES, accepts_connection, choose, make_embedder
@@ -69,9 +69,15 @@ def test_auto_takes_a_model_folder(tmp_path):
     assert chosen(path=str(tmp_path)).provider == "onnx"
 
 
+def made(settings: EmbeddingSettings, environ: dict[str, str]) -> Embedder:
+    embedder = make_embedder(settings, environ)
+    assert embedder is not None
+    return embedder
+
+
 def test_a_named_provider_never_falls_back(closed_url):
     settings = EmbeddingSettings("ollama", base_url=closed_url, max_retries=0)
-    embedder = make_embedder(settings, {})
+    embedder = made(settings, {})
     with pytest.raises(EmbedderDown):
         embedder.embed_documents(["a"])
 
@@ -90,14 +96,14 @@ def test_googles_other_name_for_its_key_is_known():
 @pytest.mark.parametrize("provider", ["openai", "ollama", "gemini", "voyage"])
 def test_a_provider_s_key_does_not_go_to_another_address(service, provider):
     settings = EmbeddingSettings(provider, model="m", base_url=service.url)
-    make_embedder(settings, KEYS).embed_query("q")
+    made(settings, KEYS).embed_query("q")
     assert all(key not in str(service.seen[0].headers) for key in KEYS.values())
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama", "gemini", "voyage"])
 def test_the_key_set_for_an_address_goes_there(service, provider):
     settings = EmbeddingSettings(provider, model="m", base_url=service.url)
-    make_embedder(settings, {**KEYS, OWN_KEY: " own-key\n"}).embed_query("q")
+    made(settings, {**KEYS, OWN_KEY: " own-key\n"}).embed_query("q")
     assert "own-key" in str(service.seen[0].headers)
 
 
@@ -107,7 +113,7 @@ def test_the_key_set_for_an_address_does_not_go_to_a_provider():
 
 
 def test_auto_works_end_to_end_with_a_local_service(service):
-    embedder = make_embedder(EmbeddingSettings(base_url=service.url, model="m"), {})
+    embedder = made(EmbeddingSettings(base_url=service.url, model="m"), {})
     assert embedder.embed_documents(["a", "b"]).shape == (2, embedder.dim)
 
 
@@ -126,7 +132,7 @@ def test_none_is_no_embedder_and_fake_is_the_fake():
 
 def test_the_built_in_needs_nothing():
     pytest.importorskip("hindbrain.models.static", reason="the built-in embedder is not there yet")
-    embedder = make_embedder(EmbeddingSettings(), {})
+    embedder = made(EmbeddingSettings(), {})
     assert embedder.embed_query("hello world").shape == (embedder.dim,)
 
 
@@ -155,5 +161,7 @@ def test_choosing_the_built_in_imports_nothing_heavy():
         "from hindbrain.models.embedder import EmbeddingSettings; choose(EmbeddingSettings(), {}); "
         "print([m for m in ('numpy', 'httpx', 'asyncio', 'logging', 'socket', 'json') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert done.stdout.strip() == "[]"

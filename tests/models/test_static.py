@@ -27,13 +27,13 @@ def static() -> StaticEmbedder:
 
 
 @pytest.fixture(scope="module")
-def reference(static: StaticEmbedder):  # type: ignore[no-untyped-def]
+def reference(static: StaticEmbedder):
     tokenizers = pytest.importorskip("tokenizers", reason="the library to compare with is not installed")
     file = static._folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
     return tokenizers.Tokenizer.from_file(str(file))
 
 
-def expected_pieces(reference, word: str) -> list[int]:  # type: ignore[no-untyped-def]
+def expected_pieces(reference, word: str) -> list[int]:
     """What the library says, without what we leave out on purpose: loose bytes, a bare word boundary."""
     encoded = reference.encode(word, add_special_tokens=False)
     kept = [
@@ -47,12 +47,12 @@ def expected_pieces(reference, word: str) -> list[int]:  # type: ignore[no-untyp
 
 
 @pytest.mark.parametrize("word", WORDS.split())
-def test_a_word_has_the_pieces_that_the_tokenizers_library_gives(static, reference, word: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_word_has_the_pieces_that_the_tokenizers_library_gives(static, reference, word: str) -> None:
     (only,) = words_of(word)
     assert static.pieces(only) == expected_pieces(reference, word)
 
 
-def test_real_words_have_the_pieces_that_the_tokenizers_library_gives(static, reference, unpacked) -> None:  # type: ignore[no-untyped-def]
+def test_real_words_have_the_pieces_that_the_tokenizers_library_gives(static, reference, unpacked) -> None:
     words: set[str] = set()
     for name in ("vault_obsidian_help", "vault_kepano"):
         for file in sorted(unpacked(name).rglob("*.md"))[:80]:
@@ -141,6 +141,6 @@ def test_a_damaged_table_is_an_error_of_the_embedder(tmp_path: Path, static: Sta
     for name in ("weights", "tokenizers"):
         (tmp_path / name).mkdir()
     (tmp_path / "weights" / "l2_supercat_256.safetensors").write_bytes(b"\x05\0\0\0\0\0\0\0nonsense")
-    (tmp_path / "tokenizers" / "l2_supercat_tokenizer_config.json").write_text("{}")
+    (tmp_path / "tokenizers" / "l2_supercat_tokenizer_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(EmbedderError):
         StaticEmbedder(tmp_path).embed_documents(["text"])

@@ -123,12 +123,14 @@ def put_program(folder: Path, version: str) -> Path:
     bin_folder.mkdir(parents=True, exist_ok=True)
     package = (bin_folder if os.name == "nt" else folder) / "node_modules" / "openclaw"
     package.mkdir(parents=True, exist_ok=True)
-    (package / "package.json").write_text(json.dumps({"name": "openclaw", "version": version}))
+    (package / "package.json").write_text(
+        json.dumps({"name": "openclaw", "version": version}), encoding="utf-8"
+    )
     if os.name == "nt":
-        (bin_folder / "openclaw.cmd").write_text("@exit /b 3\n")
+        (bin_folder / "openclaw.cmd").write_text("@exit /b 3\n", encoding="utf-8")
         return bin_folder
     program = package / "openclaw.mjs"
-    program.write_text("#!/bin/sh\nexit 3\n")
+    program.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
     program.chmod(0o755)
     (bin_folder / "openclaw").unlink(missing_ok=True)
     (bin_folder / "openclaw").symlink_to(program)

@@ -72,12 +72,17 @@ def call(id_: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result(number: int, id_: str, name: str, text: str, *, failed: bool = False) -> dict[str, Any]:
-    message = {"role": "toolResult", "toolCallId": id_, "toolName": name, "content": [words(text)]}
+    message: dict[str, Any] = {
+        "role": "toolResult",
+        "toolCallId": id_,
+        "toolName": name,
+        "content": [words(text)],
+    }
     message |= {"isError": failed, "timestamp": MS + number * 1000}
     return {"type": "message", "id": f"e{number}", "timestamp": "2026-05-15T09:00:00Z", "message": message}
 
 
-TALK = [
+TALK: list[dict[str, Any]] = [
     {"type": "session", "version": 4, "id": "s-main", "cwd": "/work/harbour"},
     {"type": "model_change", "provider": "stub", "id": "x1"},
     user(1, "I prefer green tea over coffee.", idempotencyKey="channel-user:v1:aa"),
@@ -105,7 +110,7 @@ class Claw:
         (self.workspace / "memory").mkdir(parents=True)
         self.sessions.mkdir(parents=True)
         self.database.parent.mkdir()
-        (self.state / "openclaw.json").write_text("{}")
+        (self.state / "openclaw.json").write_text("{}", encoding="utf-8")
 
     def write(self, name: str, text: str) -> Path:
         path = self.workspace / name
@@ -386,7 +391,8 @@ def test_groups_sub_agents_and_schedules_are_left_out(app: App, claw: Claw) -> N
     claw.write_session("k1", [{"type": "session", "id": "k1"}, *talk])
     claw.write_session("k2-topic-5", talk)
     (claw.sessions / "sessions.json").write_text(
-        json.dumps({"agent:main:whatsapp:group:1@g.us": {"sessionId": "k1", "chatType": "group"}})
+        json.dumps({"agent:main:whatsapp:group:1@g.us": {"sessionId": "k1", "chatType": "group"}}),
+        encoding="utf-8",
     )
     plan, brought = bring(app, claw)
     taken = {one.session.id: len(one.session.messages) for one in plan.talks}

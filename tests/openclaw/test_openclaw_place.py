@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from claw_bench import answering, put_program
@@ -29,7 +30,7 @@ def place(home: Path, **environ: str) -> Place:
 
 def put(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     return file
 
 
@@ -124,7 +125,7 @@ def test_versions_are_told_apart(version: str, usable: bool, told: bool) -> None
     ],
 )
 def test_the_port_is_the_one_openclaw_itself_takes(
-    tmp_path: Path, environ: dict[str, str], config: dict, port: int
+    tmp_path: Path, environ: dict[str, str], config: dict[str, Any], port: int
 ) -> None:
     where = place(tmp_path, OPENCLAW_STATE_DIR=str(tmp_path), **environ)
     put(tmp_path / "openclaw.json", json.dumps(config))
@@ -132,7 +133,7 @@ def test_the_port_is_the_one_openclaw_itself_takes(
 
 
 def test_each_agent_has_its_workspace(tmp_path: Path) -> None:
-    def found(config: dict, **environ: str) -> tuple[Workspace, ...]:
+    def found(config: dict[str, Any], **environ: str) -> tuple[Workspace, ...]:
         put(tmp_path / ".openclaw" / "openclaw.json", json.dumps(config))
         return workspaces(find_openclaw(place(tmp_path, **environ)))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hindbrain import __version__
+from hindbrain.edge.openclaw.edits import Form
 from hindbrain.edge.openclaw.plugin_copy import source_files
 from hindbrain.edge.openclaw.spoken import what_was_said
 from hindbrain.memory.items.category import CATEGORIES
@@ -27,7 +28,7 @@ def node() -> str:
     if program is None:
         pytest.skip("the plugin's own tests need node 20.3 or newer, and there is no node")
     told = subprocess.run(
-        [program, "--version"], capture_output=True, text=True, timeout=60, check=True
+        [program, "--version"], capture_output=True, text=True, timeout=60, check=True, encoding="utf-8"
     ).stdout
     found = tuple(int(part) for part in re.findall(r"\d+", told)[:2])
     if found < LEAST_NODE:
@@ -60,12 +61,12 @@ def test_the_plugin_behaves_towards_gateway_and_service(
     assert re.search(r"^\S* ?pass [1-9]", done.stdout, re.MULTILINE), "no test was run"
 
 
-def _manifest(form: str) -> dict[str, object]:
+def _manifest(form: Form) -> dict[str, object]:
     return json.loads(source_files(form)["openclaw.plugin.json"])
 
 
 @pytest.mark.parametrize("form", ["slot", "beside"])
-def test_each_form_is_complete_in_its_folder(form: str) -> None:
+def test_each_form_is_complete_in_its_folder(form: Form) -> None:
     files = source_files(form)
     entry = json.loads(files["package.json"])["openclaw"]["extensions"]
     assert entry == ["./index.js"]
@@ -78,7 +79,7 @@ def test_each_form_is_complete_in_its_folder(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["slot", "beside"])
-def test_the_plugins_have_the_programs_version(form: str) -> None:
+def test_the_plugins_have_the_programs_version(form: Form) -> None:
     files = source_files(form)
     assert json.loads(files["package.json"])["version"] == __version__
     assert f'VERSION = "{__version__}"' in files["service.js"].decode("utf-8")

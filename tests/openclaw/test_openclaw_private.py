@@ -121,7 +121,7 @@ def test_who_is_let_in_later_does_not_become_an_owner(claw: Claw) -> None:
     write(claw, channels={"telegram": {"dmPolicy": "allowlist", "allowFrom": ["42"]}})
     claw.install()
     path = ("channels", "telegram", "allowFrom")
-    claw.file.write_text(set_member(claw.file.read_text(), path, ["43"]))
+    claw.file.write_text(set_member(claw.file.read_text(encoding="utf-8"), path, ["43"]), encoding="utf-8")
     claw.install()
     assert claw.entry["config"][OWNERS] == ["telegram:42"]
 
@@ -149,6 +149,8 @@ def test_where_others_may_write_it_is_told_what_follows_and_what_to_set(claw: Cl
     told = [one for one in claw("status", "--json").data["problems"] if TOLD in one["what"]]
     where = f"plugins.entries.hindbrain.config.{OWNERS}"
     assert [one["next"] for one in told] == [f"openclaw config set {where} '[\"telegram:42\"]'"]
-    claw.file.write_text(set_member(claw.file.read_text(), tuple(where.split(".")), ["42"]))
+    claw.file.write_text(
+        set_member(claw.file.read_text(encoding="utf-8"), tuple(where.split(".")), ["42"]), encoding="utf-8"
+    )
     assert not any(TOLD in what for what in claw.problems())
     assert json.loads(claw("status", "--json").out)["private"]["owners"] == ["42"]

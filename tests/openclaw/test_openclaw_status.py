@@ -22,7 +22,7 @@ NO_DAEMON = "the daemon does not answer"
 
 
 def set_to(claw: Claw, path: tuple[str, ...], value: Any) -> None:
-    claw.file.write_text(set_member(claw.file.read_text(), path, value))
+    claw.file.write_text(set_member(claw.file.read_text(encoding="utf-8"), path, value), encoding="utf-8")
 
 
 def settings(**changes: Any) -> None:
@@ -35,15 +35,17 @@ def moved_plugin(claw: Claw) -> None:
 
 
 def other_token(claw: Claw) -> None:
-    (claw.home / "token").write_text("x" * 40)
+    (claw.home / "token").write_text("x" * 40, encoding="utf-8")
     (claw.home / "token").chmod(0o600)
     set_to(claw, (*ENTRY, "config", "tokenFile"), str(claw.home / "token"))
 
 
 def second_copy(claw: Claw) -> None:
     shutil.copytree(claw.copy, claw.home / "mine")
-    text = append_item(claw.file.read_text(), ("plugins", "load", "paths"), str(claw.home / "mine"))
-    claw.file.write_text(text)
+    text = append_item(
+        claw.file.read_text(encoding="utf-8"), ("plugins", "load", "paths"), str(claw.home / "mine")
+    )
+    claw.file.write_text(text, encoding="utf-8")
 
 
 def word(name: str, value: Any) -> Callable[[Claw], None]:
@@ -80,7 +82,7 @@ MENDED_BY_HAND = ("denied", "vault gone", "word of another kind", "a second copy
 
 
 def put(file: Path, text: str) -> None:
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -52,8 +52,8 @@ def test_what_others_changed_meanwhile_stays_and_ours_goes(claw: Claw, kind: str
 def test_a_word_of_ours_that_the_owner_changed_is_left_and_told(claw: Claw) -> None:
     claw.install()
     path = ("plugins", "entries", "hindbrain", "config")
-    text = set_member(claw.file.read_text(), (*path, "baseUrl"), "http://127.0.0.1:9")
-    claw.file.write_text(set_member(text, (*path, "maxResults"), 9))
+    text = set_member(claw.file.read_text(encoding="utf-8"), (*path, "baseUrl"), "http://127.0.0.1:9")
+    claw.file.write_text(set_member(text, (*path, "maxResults"), 9), encoding="utf-8")
     done = claw("uninstall", "--json").data
     assert [one["where"] for one in done["left"]] == [".".join((*path, "baseUrl"))]
     plugins = {"entries": {"hindbrain": {"config": {"baseUrl": "http://127.0.0.1:9", "maxResults": 9}}}}
@@ -63,14 +63,17 @@ def test_a_word_of_ours_that_the_owner_changed_is_left_and_told(claw: Claw) -> N
 def test_the_slot_goes_back_to_whom_it_was_taken_from(claw: Claw) -> None:
     claw.write(FILES["slot taken"])
     claw.install()
-    claw.file.write_text(set_member(claw.file.read_text(), ("a",), 1))
+    claw.file.write_text(set_member(claw.file.read_text(encoding="utf-8"), ("a",), 1), encoding="utf-8")
     claw("uninstall")
     assert claw.members["plugins"]["slots"] == {"memory": "memory-lancedb"}
 
 
 def test_a_slot_that_another_plugin_has_taken_since_is_left_to_it(claw: Claw) -> None:
     claw.install()
-    claw.file.write_text(set_member(claw.file.read_text(), ("plugins", "slots", "memory"), "memory-lancedb"))
+    claw.file.write_text(
+        set_member(claw.file.read_text(encoding="utf-8"), ("plugins", "slots", "memory"), "memory-lancedb"),
+        encoding="utf-8",
+    )
     claw("uninstall")
     assert claw.members["plugins"] == {"slots": {"memory": "memory-lancedb"}}
 
@@ -79,7 +82,7 @@ def test_words_that_the_owner_had_set_before_stay(claw: Claw) -> None:
     before = read_members(claw.write(FILES["our words"]).decode())
     claw.install()
     assert claw.entry["config"]["maxResults"] == 8
-    claw.file.write_text(set_member(claw.file.read_text(), ("a",), 1))
+    claw.file.write_text(set_member(claw.file.read_text(encoding="utf-8"), ("a",), 1), encoding="utf-8")
     claw("uninstall")
     assert claw.members == {**before, "a": 1}
 
@@ -117,7 +120,7 @@ def test_without_a_record_what_is_plainly_ours_goes(claw: Claw) -> None:
 
 def test_a_record_that_can_not_be_read_is_told_and_nothing_is_touched(claw: Claw) -> None:
     claw.install()
-    (claw.state / "openclaw" / "installed.json").write_text("{")
+    (claw.state / "openclaw" / "installed.json").write_text("{", encoding="utf-8")
     assert claw.refused("uninstall")[0] == "config"
 
 
@@ -142,7 +145,7 @@ def config_file() -> Path:
 @pytest.mark.parametrize("text", ["", "# mine\n[chunk]\ntokens = 300\n", '[vault]\nexclude = ["old"]\n'])
 def test_our_settings_are_what_they_were_and_the_token_is_gone(claw: Claw, text: str) -> None:
     config_file().parent.mkdir()
-    config_file().write_text(text)
+    config_file().write_text(text, encoding="utf-8")
     write_words(claw, {"excludeFolders": ["4-Archive"], "flushTags": ["claw"]})
     claw.install()
     assert load_config().list("vault.exclude") == ("4-Archive",)
@@ -151,7 +154,7 @@ def test_our_settings_are_what_they_were_and_the_token_is_gone(claw: Claw, text:
     assert {one["name"] for one in planned} == {"vault.exclude", "flush.tags", "vault.path", "service.port"}
     done = claw("uninstall", "--json").data
     assert done["settings"] == planned
-    assert config_file().read_text() == text
+    assert config_file().read_text(encoding="utf-8") == text
     assert not (claw.state / "service-token").exists()
 
 
@@ -175,7 +178,7 @@ def test_of_two_installations_the_last_one_gives_the_settings_back(claw: Claw) -
     change_settings(config_file(), {"service.port": None})
     claw.install("--beside")  # sets it again
     claw("uninstall")
-    assert config_file().read_text() == ""
+    assert config_file().read_text(encoding="utf-8") == ""
 
 
 def test_what_stays_is_named(claw: Claw, vault: Vault) -> None:
@@ -192,7 +195,7 @@ def test_what_stays_is_named(claw: Claw, vault: Vault) -> None:
 def test_a_port_that_the_owner_had_set_stays(claw: Claw) -> None:
     config = Path(os.environ["HINDBRAIN_CONFIG"])
     config.parent.mkdir()
-    config.write_text("[service]\nport = 28739\n")
+    config.write_text("[service]\nport = 28739\n", encoding="utf-8")
     claw.install()
     claw("uninstall")
     assert load_config().number("service.port") == 28739
@@ -202,15 +205,15 @@ def test_a_port_that_the_owner_had_set_stays(claw: Claw) -> None:
 def test_two_profiles_share_the_plugin_until_both_are_gone(claw: Claw) -> None:
     other = claw.home / ".openclaw-work" / "openclaw.json"
     other.parent.mkdir()
-    other.write_text(PLAIN)
+    other.write_text(PLAIN, encoding="utf-8")
     claw.install()
     claw.install("--profile", "work")
     claw("uninstall")
-    assert claw.file.read_text() == PLAIN
+    assert claw.file.read_text(encoding="utf-8") == PLAIN
     assert claw.copy.is_dir()
     assert load_config().number("service.port") != 0
     claw("uninstall", "--profile", "work")
-    assert other.read_text() == PLAIN
+    assert other.read_text(encoding="utf-8") == PLAIN
     assert not claw.copy.exists()
     assert load_config().number("service.port") == 0
     assert not (claw.state / "service-token").exists()

@@ -53,7 +53,9 @@ def test_each_word_is_taken_over_and_shown(claw: Claw, vault: Vault, where: Any)
     assert shown["embedding.model"]["before"] == ""
     assert "embedding.model" in shown["embedding.model"]["why"]
     assert done["folder"] == "2-Areas/Claw"
-    assert 'folder = "2-Areas/Claw"' in (vault.root / ".hindbrain" / "layout.toml").read_text()
+    assert 'folder = "2-Areas/Claw"' in (vault.root / ".hindbrain" / "layout.toml").read_text(
+        encoding="utf-8"
+    )
     again = claw("install", "--no-start")
     assert "already" in again.out
 
@@ -69,7 +71,7 @@ def test_a_vault_of_ours_is_not_exchanged_for_everybody(claw: Claw, vault: Vault
     other.mkdir()
     config = Path(os.environ["HINDBRAIN_CONFIG"])
     config.parent.mkdir()
-    config.write_text(f"[vault]\npath = '{vault.root}'\n")
+    config.write_text(f"[vault]\npath = '{vault.root}'\n", encoding="utf-8")
     claw.write(in_plugin({"vaultPath": str(other)}))
     assert claw.install()["vault"] == str(other)
     assert load_config().text("vault.path") == str(vault.root)

@@ -20,7 +20,13 @@ _PIECES = st.sampled_from(
 _LINES = st.lists(_PIECES | st.text(max_size=60), max_size=40)
 _NOTES = _LINES.map("\n".join)
 _SETTINGS = st.sampled_from(
-    [ChunkSettings(), ChunkSettings(40), ChunkSettings(400, 80), ChunkSettings(600, 60)]
+    [
+        ChunkSettings(),
+        ChunkSettings(40),
+        ChunkSettings(120, 60),
+        ChunkSettings(400, 80),
+        ChunkSettings(600, 60),
+    ]
 )
 
 

@@ -1,5 +1,7 @@
 """What holds for every note, whatever is in it."""
 
+from typing import Any
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -106,7 +108,15 @@ def test_any_text_is_read_and_every_filled_line_is_in_one_block(text):
 @given(notes)
 def test_everything_found_names_a_line_of_the_body(text):
     note = parse_note(text, stem="x")
-    for found in (*note.headings, *note.links, *note.fields, *note.tasks, *note.callouts, *note.block_ids):
+    every: list[Any] = [
+        *note.headings,
+        *note.links,
+        *note.fields,
+        *note.tasks,
+        *note.callouts,
+        *note.block_ids,
+    ]
+    for found in every:
         assert note.body_line <= found.line <= len(note.lines)
     headings = [block.first_line for block in note.blocks if block.kind == "heading"]
     assert headings == [heading.line for heading in note.headings]

@@ -34,7 +34,7 @@ def vault(tmp_path_factory):
     root = base / "vault"
     (root / "a").mkdir(parents=True)
     (base / "out").mkdir()
-    (base / "out" / "a.md").write_text("outside")
+    (base / "out" / "a.md").write_text("outside", encoding="utf-8")
     if os.name != "nt":
         (root / "out").symlink_to(base / "out")
         (root / "link").symlink_to("a")

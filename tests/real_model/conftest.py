@@ -24,7 +24,7 @@ def model_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server = subprocess.Popen(
             [sys.executable, str(_SERVER), str(_weights())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-        )  # fmt: skip
+         encoding="utf-8")  # fmt: skip
     assert server.stdin is not None and server.stdout is not None
     try:
         address = next((line.split()[1] for line in server.stdout if line.startswith("address ")), "")

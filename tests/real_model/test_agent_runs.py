@@ -105,10 +105,11 @@ def world(model_address: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (folder / name).mkdir()
     (folder / "settings" / "agent.toml").write_text(
         f"[limits]\niterations = {ITERATIONS}\nminutes = {MINUTES}\nwindow = {WINDOW}\n"
-        f'[workspace]\npath = "{folder / "work"}"\n'
+        f'[workspace]\npath = "{folder / "work"}"\n',
+        encoding="utf-8",
     )
-    (folder / "work" / "mine.txt").write_text("written by a person\n")
-    (folder / "elsewhere" / "secret.txt").write_text("not the agent's business\n")
+    (folder / "work" / "mine.txt").write_text("written by a person\n", encoding="utf-8")
+    (folder / "elsewhere" / "secret.txt").write_text("not the agent's business\n", encoding="utf-8")
     environ = {
         "HINDBRAIN_STATE_FOLDER": str(folder / "state"),
         "HINDBRAIN_EMBEDDING_PROVIDER": "builtin",

@@ -29,7 +29,12 @@ def program() -> Program:
         pytest.skip(str(why))
     _RECORD.openclaw = found.version
     _RECORD.node = subprocess.run(
-        [str(found.node), "--version"], capture_output=True, text=True, check=True, timeout=60
+        [str(found.node), "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        encoding="utf-8",
     ).stdout.strip()
     return found
 

@@ -73,7 +73,7 @@ def _install(npm: str, folder: Path, package: str) -> str:
             [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", package],
             cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True,
             timeout=_INSTALL_S, check=False,
-        )  # fmt: skip
+         encoding="utf-8")  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"npm did not finish within {_INSTALL_S} s"
     return f"{package}: {done.stderr.strip()[-400:]}" if done.returncode else ""

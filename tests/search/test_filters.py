@@ -101,5 +101,5 @@ def test_filters_hold_for_every_way_of_looking(bench: Bench) -> None:
     bench.vault.write("out/zebra.md", "# Zebra\n\nstripes in the grass, many zebras\n")
     bench.sync()
     for mode in ("hybrid", "keyword", "semantic"):
-        query = SearchQuery("zebra", filters=Filters(folder="in"), mode=mode)  # type: ignore[arg-type]
+        query = SearchQuery("zebra", filters=Filters(folder="in"), mode=mode)
         assert bench.paths(query) == ["in/a.md"], mode

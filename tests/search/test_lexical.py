@@ -19,6 +19,7 @@ from hindbrain.search.lexical import (
     idf,
     score_passages,
 )
+from hindbrain.search.query import SearchQuery
 from workbench import Bench
 
 BOTH = pytest.mark.parametrize("kind", [PlainScores, ArrayScores])
@@ -93,6 +94,16 @@ def test_a_word_never_counts_for_a_neighbouring_note(plain: Bench) -> None:
         plain.vault.write(f"{name}.md", f"plain {name}\n" if name != "d" else "zebra\n")
     plain.sync()
     assert plain.paths("zebra") == ["d.md"]
+
+
+@pytest.mark.parametrize("notes", [15, 150])
+def test_numbers_between_notes_take_no_places(plain: Bench, notes: int) -> None:
+    """One paragraph a note: beside a note with both words, empty numbers score higher than one with one."""
+    for number in range(notes):
+        words = "zebra quagga" if number < 9 else "zebra"
+        plain.vault.write(f"{number:03}.md", f"{words} {' '.join(f'w{number}x{i}' for i in range(9))}\n")
+    plain.sync()
+    assert len(plain.paths(SearchQuery("zebra quagga", k=10))) == 10
 
 
 def test_the_weight_of_a_term_is_that_of_bm25_and_never_negative() -> None:

@@ -18,7 +18,7 @@ Ask = Callable[..., tuple[list[Related], tuple[str, ...]]]
 
 
 def nothing(query: SearchQuery) -> SearchResult:
-    return SearchResult((), query.mode, query.profile)
+    return SearchResult((), query.mode, query.profile or "default")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hindbrain.search.signals import confidence, in_windows, overlap_of
 
 
 def note(day: str) -> NoteInfo:
-    return NoteInfo(1, "a.md", "a", "", "", "", "", day, None, 0, 1, 1)
+    return NoteInfo(1, "a.md", "a", "a", "", "", "", "", day, None, 0, 1, 1)
 
 
 def window(start: str, end: str, *, exact: bool = True) -> DateWindow:

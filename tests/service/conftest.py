@@ -23,7 +23,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     monkeypatch.setattr("hindbrain.edge.http.json_server._LOOK_S", 0.02)  # a test ends as soon as it can
     for name, route in ROUTES.items():  # nothing here is about how busy the machine is
-        monkeypatch.setitem(ROUTES, name, route._replace(patience_s=PATIENCE_S))  # type: ignore[index]
+        monkeypatch.setitem(ROUTES, name, route._replace(patience_s=PATIENCE_S))
 
 
 @pytest.fixture

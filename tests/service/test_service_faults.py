@@ -39,7 +39,9 @@ class Look:
     def __call__(self, *words: str) -> str:
         self._log += self._capsys.readouterr().err
         main(words if words[0] == "up" else (words[0], "--vault", str(self._root), *words[1:]))
-        return self._capsys.readouterr().out
+        out, err = self._capsys.readouterr()
+        self._log += err
+        return out
 
     def log(self, part: str) -> int:
         """How many lines of the log hold this."""
@@ -64,7 +66,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         go_on.wait(PATIENCE_S)
         return real.do(app, given)
 
-    monkeypatch.setitem(ROUTES, "search", real._replace(do=wait, patience_s=0.2))  # type: ignore[index]
+    monkeypatch.setitem(ROUTES, "search", real._replace(do=wait, patience_s=0.2))
     yield go_on
     go_on.set()
 
@@ -127,8 +129,12 @@ def test_a_changed_port_is_taken_up_and_none_ends_the_service(served: ServiceRun
 @pytest.mark.parametrize("port", [-1, 65_536, 10**12])
 def test_a_port_that_is_none_is_told(service: ServiceRun, look: Look, port: int) -> None:
     service.start(port=port, serving=False)
-    wait_until(lambda: service.status()["service"]["problem"])
-    assert look.everywhere("from 1 to 65535")
+    problem = wait_until(lambda: service.status()["service"]["problem"])
+    assert "service.port" in problem and "from 0 to 65535" in problem
+    for words in (("up", "status"), ("status",), ("doctor",)):
+        said = look.log("from 0 to 65535")
+        look(*words)
+        assert look.log("from 0 to 65535") == said + 1
 
 
 @pytest.mark.promise("P29")
@@ -347,7 +353,7 @@ def test_a_bug_is_told_without_its_words(
     def fails(*_: object) -> Any:
         raise ZeroDivisionError("the private words of a note")
 
-    monkeypatch.setitem(ROUTES, "card", ROUTES["card"]._replace(do=fails))  # type: ignore[index]
+    monkeypatch.setitem(ROUTES, "card", ROUTES["card"]._replace(do=fails))
     for _ in range(2):
         answer = served.ask("card")
         assert (answer.status, answer.code) == (500, "internal")
@@ -376,7 +382,7 @@ def test_context_that_nobody_hears_is_taken_back(
         go_on.wait(PATIENCE_S)
         return found
 
-    monkeypatch.setitem(ROUTES, "context", real._replace(do=wait, patience_s=PATIENCE_S))  # type: ignore[index]
+    monkeypatch.setitem(ROUTES, "context", real._replace(do=wait, patience_s=PATIENCE_S))
     asker = _sent(served, "gone")
     assert began.wait(PATIENCE_S)
     assert _in_window(notes, "gone")
@@ -386,7 +392,7 @@ def test_context_that_nobody_hears_is_taken_back(
     # Too late for its time.
     began.clear()
     go_on.clear()
-    monkeypatch.setitem(ROUTES, "context", real._replace(do=wait, patience_s=0.05))  # type: ignore[index]
+    monkeypatch.setitem(ROUTES, "context", real._replace(do=wait, patience_s=0.05))
     assert served.ask("context", {**BODIES["context"], "session": "late"}).code == "late"
     go_on.set()
     wait_until(lambda: began.is_set() and not _in_window(notes, "late"))

@@ -85,7 +85,7 @@ def test_there_is_nothing_beside_the_routes(service: ServiceRun, path: str) -> N
 def test_it_listens_on_loopback_alone(service: ServiceRun) -> None:
     service.start()
     other = next(
-        (address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+        (str(address[4][0]) for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
          if not str(address[4][0]).startswith("127.")), "",
     )  # fmt: skip
     if not other:
@@ -216,8 +216,8 @@ def test_who_comes_while_all_places_are_at_work_is_let_go(
         go_on.wait(PATIENCE_S)
         return real.do(app, given)
 
-    monkeypatch.setitem(ROUTES, "card", real._replace(do=wait))  # type: ignore[index]
-    monkeypatch.setitem(ROUTES, "flush-plan", ROUTES["flush-plan"]._replace(do=wait))  # type: ignore[index]
+    monkeypatch.setitem(ROUTES, "card", real._replace(do=wait))
+    monkeypatch.setitem(ROUTES, "flush-plan", ROUTES["flush-plan"]._replace(do=wait))
     with ThreadPoolExecutor(2) as clients:
         answers = [clients.submit(served.ask, route) for route in ("card", "flush-plan")]
         assert all(began.acquire(timeout=PATIENCE_S) for _ in answers)

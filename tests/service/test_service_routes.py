@@ -299,3 +299,19 @@ def test_two_vaults_are_kept_apart(served: ServiceRun, notes: Vault) -> None:
     wait_until(lambda: served.ask("search", {"query": "moon", **named}).status == 200)
     assert served.ask("search", {"query": "moon", **named}).told["results"][0]["path"] == "Moon.md"
     assert served.ask("search", {"query": "moon far"}).told["results"] == []
+
+
+def test_a_note_that_was_just_written_is_found(served: ServiceRun, notes: Vault) -> None:
+    notes.write("Zeppelin.md", "# Zeppelin\n\nThe zeppelin lands at Friedrichshafen.\n")
+    found = served.ask("search", {"query": "zeppelin"}).told["results"]
+    assert [hit["path"] for hit in found][:1] == ["Zeppelin.md"]
+    told = served.ask("context", {"session": "s2", "message": "where does the zeppelin land?"}).told
+    assert "Friedrichshafen" in told["context"]
+
+
+def test_what_the_tool_about_to_be_used_is_about_is_looked_for(served: ServiceRun) -> None:
+    body = {"session": "s9", "message": "go ahead"}
+    assert served.ask("context", body).told["context"] == ""
+    told = served.ask("context", {**body, "tool": "mcp__boats__dinghy_engine"}).told
+    assert "red sail" in told["context"]
+    assert served.ask("context", {**body, "session": "s10", "tool": "Bash"}).told["context"] == ""

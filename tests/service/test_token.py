@@ -43,7 +43,7 @@ def test_servers_that_start_at_once_agree_on_one_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o666])
 def test_a_token_that_others_can_read_is_not_used(tmp_path: Path, mode: int) -> None:
     file = tmp_path / "mcp-token"
-    file.write_text("x" * 43)
+    file.write_text("x" * 43, encoding="utf-8")
     file.chmod(mode)
     with pytest.raises(ConfigError):
         read_or_make_token(file)

@@ -116,7 +116,7 @@ def test_too_many_calls_get_busy_and_those_accepted_are_done() -> None:
     held, go_on = Held(), threading.Event()
     lane: Lane[Held] = Lane(held.upkeep(), capacity=3, soon_s=60)
     begun = threading.Event()
-    first = lane.submit(lambda _: (begun.set(), go_on.wait(10)))
+    first = lane.submit(lambda _: (begun.set(), go_on.wait(10)))  # type: ignore[func-returns-value]
     assert begun.wait(10)
     waiting = [lane.submit(_noting(f"{n}")) for n in range(3)]
     with pytest.raises(Busy):
@@ -168,7 +168,8 @@ def test_a_lane_that_was_never_used_opens_nothing() -> None:
 
 
 def test_long_work_is_done_in_pieces_and_a_call_comes_in_between() -> None:
-    held, lane = Held(), None
+    held = Held()
+    lane: Any = None
     called = threading.Event()
 
     def idle(of: Held, _: float) -> bool:
@@ -187,5 +188,7 @@ def test_long_work_is_done_in_pieces_and_a_call_comes_in_between() -> None:
 
 def test_a_lane_without_a_loop_needs_no_asyncio() -> None:
     program = "import sys, hindbrain.edge.serving.serving; print('asyncio' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert ran.stdout == "False\n"

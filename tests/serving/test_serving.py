@@ -15,6 +15,7 @@ from hindbrain.base.errors import Busy, IndexMissing
 from hindbrain.edge.serving.keeping import Keeper
 from hindbrain.edge.serving.serving import Serving, report_failure, say
 from hindbrain.index.standing import Making
+from hindbrain.memory.notes.note_place import existing_note
 from workbench import Vault
 
 MakeApp = Callable[..., App]
@@ -59,7 +60,9 @@ def test_what_was_remembered_is_in_a_note_when_it_is_closed(notes: Vault, make_a
     _asked(serving, lambda memory: memory.remember("Ada repairs clocks."))
     serving.close()
     serving.close()
-    assert "Ada repairs clocks." in "".join(path.read_text() for path in notes.root.rglob("*.md"))
+    assert "Ada repairs clocks." in "".join(
+        path.read_text(encoding="utf-8") for path in notes.root.rglob("*.md")
+    )
     with pytest.raises(Busy):
         _asked(serving, lambda memory: memory)
 
@@ -85,7 +88,7 @@ def test_a_keeper_that_can_not_work_says_so_and_keeps_nobody_waiting(notes: Vaul
     def opening() -> App:
         app = make_app(notes.root)
         app.state.parent.mkdir(parents=True, exist_ok=True)
-        app.state.write_text("a file where a folder should be")
+        app.state.write_text("a file where a folder should be", encoding="utf-8")
         return app
 
     keeper = Keeper(opening, said.append)
@@ -148,3 +151,18 @@ def test_a_log_that_can_not_be_written_stops_nothing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stderr", Full())
     say("lost")
     report_failure("doing something", ValueError("lost too"))
+
+
+def test_a_tool_call_sees_a_note_that_was_just_written(notes: Vault, make_app: MakeApp) -> None:
+    make_app(notes.root).sync()
+    serving = Serving(lambda: make_app(notes.root, warm=True), keep=False)
+    (before,) = _asked(serving, lambda memory: memory.recall("zeppelin").passages)
+    notes.write("Air/Ship.md", "---\naliases: [Zeppelin]\n---\n# Ship\n\nThe zeppelin lands.\n")
+    found, (path, _) = _asked(
+        serving,
+        lambda memory: memory.recall("zeppelin").passages,
+        lambda memory: existing_note(memory, "zeppelin"),
+    )
+    serving.close()
+    assert "Air/Ship.md" not in [hit.path for hit in before]
+    assert found[0].path == path == "Air/Ship.md"

@@ -33,7 +33,9 @@ def listener() -> Iterator[Listener]:
 @pytest.fixture
 def told(tmp_path: Path, listener: Listener) -> Listener:
     """The owner of the settings that `make_app` has wants to be told of syncs."""
-    (tmp_path / "agent.toml").write_text(f'[events]\n"sync-complete" = ["{listener.url}"]\n')
+    (tmp_path / "agent.toml").write_text(
+        f'[events]\n"sync-complete" = ["{listener.url}"]\n', encoding="utf-8"
+    )
     return listener
 
 
@@ -121,7 +123,9 @@ def test_who_asks_to_be_told_later_is_told_from_then_on(
     report = app.sync()
     teller = Teller(lambda _: None)
     teller.synced(app, report, 1.0)
-    (tmp_path / "agent.toml").write_text(f'[events]\n"sync-complete" = ["{listener.url}"]\n')
+    (tmp_path / "agent.toml").write_text(
+        f'[events]\n"sync-complete" = ["{listener.url}"]\n', encoding="utf-8"
+    )
     teller.synced(app, report, 2.0)
     try:
         wait_until(lambda: listener.posted)
@@ -153,7 +157,7 @@ def test_what_waits_for_vectors_is_told_when_none_will_come(
 
 @pytest.mark.promise("P29")
 def test_a_wrong_file_is_said_once_and_ends_nothing(notes: Vault, make_app: MakeApp, tmp_path: Path) -> None:
-    (tmp_path / "agent.toml").write_text("[events\n")
+    (tmp_path / "agent.toml").write_text("[events\n", encoding="utf-8")
     app = make_app(notes.root)
     said: list[str] = []
     teller = Teller(said.append)

@@ -2,12 +2,14 @@
 
 import os
 import threading
+from typing import Any
 
 import pytest
 
 from hindbrain.vault.changes import VaultChanges
 from hindbrain.vault.event_paths import Changes, FileEvent, judge_events
 from hindbrain.vault.ignore import make_rules
+from hindbrain.vault.path_rules import NotePath
 
 DEADLINE_S = 20.0
 RESCAN = Changes(rescan=True)
@@ -17,8 +19,8 @@ RESCAN = Changes(rescan=True)
 def vault(tmp_path):
     root = tmp_path / "vault"
     (root / "Projects").mkdir(parents=True)
-    (root / "Projects" / "plan.md").write_text("plan")
-    (root / "home.md").write_text("home")
+    (root / "Projects" / "plan.md").write_text("plan", encoding="utf-8")
+    (root / "home.md").write_text("home", encoding="utf-8")
     return root
 
 
@@ -32,7 +34,8 @@ class Watching:
     """The batches of a watcher that runs in a thread, and a way to wait for them."""
 
     def __init__(self, root, **options):
-        self.said, self.seen = [], []
+        self.said: list[str] = []
+        self.seen: list[Any] = []
         self.stop = threading.Event()
         self.changed = threading.Condition()
         options = {"debounce_ms": 100, "say": self.said.append, **options}
@@ -71,7 +74,9 @@ class Watching:
 
 
 def test_an_edited_note_is_named_by_its_path(vault):
-    assert judged(vault, ("modified", "Projects/plan.md")) == Changes(frozenset({"Projects/plan.md"}))
+    assert judged(vault, ("modified", "Projects/plan.md")) == Changes(
+        frozenset({NotePath("Projects/plan.md")})
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,7 @@ def test_an_edited_note_is_named_by_its_path(vault):
 )
 def test_private_folders_and_temporary_files_are_passed_over(vault, path):
     (vault / path).parent.mkdir(parents=True, exist_ok=True)
-    (vault / path).write_text("x")
+    (vault / path).write_text("x", encoding="utf-8")
     assert not judged(vault, ("added", path))
     (vault / path).unlink()
     assert not judged(vault, ("deleted", path))
@@ -98,20 +103,20 @@ def test_private_folders_and_temporary_files_are_passed_over(vault, path):
 
 def test_what_the_owner_excluded_is_passed_over(vault):
     (vault / "Archive").mkdir()
-    (vault / "Archive" / "old.md").write_text("x")
-    (vault / "drawing.excalidraw.md").write_text("x")
+    (vault / "Archive" / "old.md").write_text("x", encoding="utf-8")
+    (vault / "drawing.excalidraw.md").write_text("x", encoding="utf-8")
     exclude = ("Archive", "*.excalidraw.md")
     assert not judged(vault, ("modified", "Archive/old.md"), exclude=exclude)
     assert not judged(vault, ("modified", "drawing.excalidraw.md"), exclude=exclude)
 
 
 def test_ignore_files_of_every_folder_above_hold(vault):
-    (vault / ".gitignore").write_text("*.md\n!keep.md\n")
-    (vault / "Projects" / ".obsidianignore").write_text("keep.md\n")
-    (vault / "keep.md").write_text("x")
-    (vault / "Projects" / "keep.md").write_text("x")
+    (vault / ".gitignore").write_text("*.md\n!keep.md\n", encoding="utf-8")
+    (vault / "Projects" / ".obsidianignore").write_text("keep.md\n", encoding="utf-8")
+    (vault / "keep.md").write_text("x", encoding="utf-8")
+    (vault / "Projects" / "keep.md").write_text("x", encoding="utf-8")
     found = judged(vault, ("modified", "home.md"), ("modified", "keep.md"), ("modified", "Projects/keep.md"))
-    assert found == Changes(frozenset({"keep.md"}))
+    assert found == Changes(frozenset({NotePath("keep.md")}))
 
 
 def test_a_changed_ignore_file_asks_for_a_scan(vault):
@@ -146,14 +151,14 @@ def test_links_are_left_to_the_scan(vault):
 
 def test_copies_and_other_unicode_forms_are_left_to_the_scan(vault):
     for name in ("home (conflict 2026-01-01 101010).md", "e\u0301.md"):
-        (vault / name).write_text("x")
+        (vault / name).write_text("x", encoding="utf-8")
         assert judged(vault, ("added", name)) == RESCAN, name
 
 
 def test_very_many_notes_become_one_scan(vault):
     events = []
     for number in range(501):
-        (vault / f"n{number}.md").write_text("x")
+        (vault / f"n{number}.md").write_text("x", encoding="utf-8")
         events.append(("added", f"n{number}.md"))
     assert not judged(vault, *events[:500]).rescan
     assert judged(vault, *events).rescan
@@ -171,10 +176,10 @@ def test_the_first_batch_asks_for_a_scan(vault):
 def test_an_edit_an_atomic_save_and_a_touch_are_seen(vault):
     note = vault / "home.md"
     with Watching(vault) as watching:
-        note.write_text("in place")
+        note.write_text("in place", encoding="utf-8")
         watching.wait_for_path("home.md")
         at = len(watching.seen)
-        (vault / ".home.tmp").write_text("saved")
+        (vault / ".home.tmp").write_text("saved", encoding="utf-8")
         (vault / ".home.tmp").replace(note)
         watching.wait_for_path("home.md", at)
         at = len(watching.seen)
@@ -198,8 +203,8 @@ def test_a_deletion_a_renamed_folder_and_a_case_only_rename_ask_for_a_scan(vault
 def test_a_burst_comes_as_one_or_two_batches(vault):
     with Watching(vault, debounce_ms=300) as watching:
         for number in range(2_000):
-            (vault / f"burst-{number}.md").write_text(f"note {number}")
-        (vault / "last.md").write_text("x")
+            (vault / f"burst-{number}.md").write_text(f"note {number}", encoding="utf-8")
+        (vault / "last.md").write_text("x", encoding="utf-8")
         watching.wait(lambda seen: any(batch for batch in seen), 1)
         at = len(watching.seen)
         watching.wait(lambda seen: len(seen) >= 2 and not seen[-1] and not seen[-2], at)
@@ -214,13 +219,13 @@ def test_noise_in_private_folders_does_not_keep_a_note_waiting(vault):
         number = 0
         while not over.wait(0.01):
             number += 1
-            (vault / ".git" / f"object-{number % 50}").write_text("x")
+            (vault / ".git" / f"object-{number % 50}").write_text("x", encoding="utf-8")
 
     noise = threading.Thread(target=make_noise)
     with Watching(vault) as watching:
         noise.start()
         try:
-            (vault / "home.md").write_text("among noise")
+            (vault / "home.md").write_text("among noise", encoding="utf-8")
             seen = watching.wait_for_path("home.md", 1)
         finally:
             over.set()
@@ -239,7 +244,7 @@ def test_a_root_that_goes_and_comes_back_is_watched_again(vault):
         vault.mkdir()  # another folder under the same name
         watching.wait_for_rescan(at)
         at = len(watching.seen)
-        (vault / "new.md").write_text("x")
+        (vault / "new.md").write_text("x", encoding="utf-8")
         watching.wait(lambda seen: any("new.md" in batch.paths or batch.rescan for batch in seen), at)
 
 
@@ -247,11 +252,11 @@ def test_a_root_that_goes_and_comes_back_is_watched_again(vault):
 def test_a_name_that_is_not_unicode_does_not_end_the_watch(vault):
     with Watching(vault) as watching:
         at = len(watching.seen)
-        with open(os.fsencode(vault) + b"/\xff.md", "w") as file:
+        with open(os.fsencode(vault) + b"/\xff.md", "w", encoding="utf-8") as file:
             file.write("x")
         watching.wait_for_rescan(at)
         at = len(watching.seen)
-        (vault / "home.md").write_text("still seen")
+        (vault / "home.md").write_text("still seen", encoding="utf-8")
         watching.wait_for_path("home.md", at)
 
 
@@ -276,13 +281,13 @@ def test_it_looks_by_itself_when_the_watch_limit_is_reached(vault):
         assert watching.changes.mode == "polling"
         assert len(watching.said) == 1
         assert "limit" in watching.said[0]
-        (vault / "home.md").write_text("a longer text than before")
+        (vault / "home.md").write_text("a longer text than before", encoding="utf-8")
         watching.wait_for_path("home.md")
         at = len(watching.seen)
         (vault / "home.md").unlink()
         watching.wait_for_rescan(at)
         at = len(watching.seen)
-        (vault / ".gitignore").write_text("Projects\n")
+        (vault / ".gitignore").write_text("Projects\n", encoding="utf-8")
         watching.wait_for_rescan(at)
 
 
@@ -305,7 +310,7 @@ def test_distrust_turns_to_looking_once(vault):
     with Watching(vault, poll_s=0.05) as watching:
         watching.changes.distrust("nothing was told")
         watching.changes.distrust("nothing was told")
-        (vault / "home.md").write_text("a longer text than before")
+        (vault / "home.md").write_text("a longer text than before", encoding="utf-8")
         watching.wait_for_path("home.md")
         assert watching.changes.mode == "polling"
         assert len(watching.said) == 1

@@ -17,7 +17,7 @@ def test_the_nearest_marked_folder_is_the_vault(tmp_path):
 
 
 def test_a_file_named_like_a_marker_marks_nothing(tmp_path):
-    (tmp_path / ".obsidian").write_text("")
+    (tmp_path / ".obsidian").write_text("", encoding="utf-8")
     assert not has_marker(tmp_path)
 
 
@@ -28,7 +28,7 @@ def test_without_a_marker_there_is_no_vault(tmp_path):
 
 def test_the_given_id_is_used(tmp_path):
     (tmp_path / ".hindbrain").mkdir()
-    (tmp_path / ".hindbrain" / "vault-id").write_text("v-123\n")
+    (tmp_path / ".hindbrain" / "vault-id").write_text("v-123\n", encoding="utf-8")
     assert vault_id(tmp_path) == "v-123"
     assert is_vault(tmp_path, "v-123")
     assert not is_vault(tmp_path, "v-124")
@@ -55,6 +55,6 @@ def test_without_an_id_the_place_decides_however_it_is_written(tmp_path, monkeyp
 def test_the_id_of_the_place_still_holds_once_an_id_was_given(tmp_path):
     before = vault_id(tmp_path)
     (tmp_path / ".hindbrain").mkdir()
-    (tmp_path / ".hindbrain" / "vault-id").write_text("v-1")
+    (tmp_path / ".hindbrain" / "vault-id").write_text("v-1", encoding="utf-8")
     assert vault_id(tmp_path) == "v-1"
     assert is_vault(tmp_path, before)

@@ -23,6 +23,7 @@ from hindbrain.vault.layout import (
     recognise,
     render_layout,
 )
+from hindbrain.vault.layout_table import DEFAULT_PLACES
 from hindbrain.vault.parse import parse_note
 from workbench import Vault
 
@@ -82,11 +83,21 @@ def test_a_path_tells_its_role_and_what_fills_it(name: str) -> None:
     assert layout.role_of("Agent/Elsewhere/deep/x.md") == ""
 
 
+@pytest.mark.parametrize("table", [*(f"base = '{name}'\n" for name in LAYOUTS), "[roles]\ninbox = 'In.md'\n"])
+def test_every_role_that_a_verb_needs_has_a_place_of_its_own_in_every_layout(table: str) -> None:
+    layout = parse_layout(table.encode(), "own.toml")
+    places = {role: layout.path(role, **_NAMES) for role in DEFAULT_PLACES}
+    assert len(set(places.values())) == len(places)
+    for role, path in places.items():
+        assert layout.has(role) and layout.role_of(path) == role and layout.places_of(role)
+        layout.first_text(role, today=TODAY, **_NAMES)
+
+
 def test_roles_that_a_layout_lacks_and_names_that_are_none_are_refused() -> None:
     layout = built_in("openclaw")
-    assert not layout.has("issues")
+    assert not layout.has("locations")
     with pytest.raises(UsageError):
-        layout.path("issues")
+        layout.path("locations")
     with pytest.raises(UsageError):
         built_in("obsidian").path("taks")
     with pytest.raises(UsageError):
@@ -135,7 +146,7 @@ def test_notes_of_a_role_are_found_on_disk(vault: Vault) -> None:
 def test_notes_are_not_looked_for_outside_the_vault(vault: Vault, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "fact.md").write_text("x")
+    (outside / "fact.md").write_text("x", encoding="utf-8")
     (vault.root / "Agent").mkdir()
     (vault.root / "Agent/Memory").symlink_to(outside, target_is_directory=True)
     assert built_in("obsidian", "Agent").notes_of("memory", vault.root) == []
@@ -301,7 +312,8 @@ def test_an_owner_changes_some_roles_and_keeps_the_rest() -> None:
     layout = parse_layout(text, "own.toml")
     assert layout.path("tasks") == "AI/Todo.md"
     assert layout.path("profile") == "AI/User Profile.md"
-    assert not layout.has("issues")
+    assert "issues" not in layout.roles
+    assert layout.path("issues") == "AI/Known Issues.md"  # for a verb that needs one
     home = layout.first_text("home", today=TODAY)
     assert "[[AI/Todo|Todo]]" in home and "issues" not in home
 
@@ -332,7 +344,8 @@ def test_an_owner_changes_some_roles_and_keeps_the_rest() -> None:
         ("base = 'obsidian'\n[categories]\nfact = 'projects'", "categories.fact"),
         ("base = 'obsidian'\n[start]\nhom = 'x'", "start.hom"),
         ("base = 'obsidian'\n[start]\nhome = '{nothing}'", "start.home"),
-        ("[roles]\ntasks = 'x.md'", "roles.profile"),
+        ("base = 'obsidian'\n[roles]\nskills = 'Skills.md'", "roles.skills"),
+        ("[roles]\ndecisions = 'known issues.md'", "roles.issues"),
         ("base = 'obsidian'\nroles = 3", "roles"),
         ("base = ", ""),
         ("base = '\udcff'", ""),

@@ -28,8 +28,9 @@ def holder(tmp_path):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        encoding="utf-8",
     )
-    assert process.stdout.readline() == "held\n"
+    assert process.stdout is not None and process.stdout.readline() == "held\n"
     yield process
     process.kill()
     process.communicate()
@@ -119,7 +120,10 @@ def test_who_comes_first_is_served_first(tmp_path):
 
     def waiting() -> int:
         inode = f":{(tmp_path / 'a.lock').stat().st_ino} "
-        return sum("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
+        return sum(
+            "->" in line and inode in line
+            for line in Path("/proc/locks").read_text(encoding="utf-8").splitlines()
+        )
 
     with lock.held(1):
         threads = [threading.Thread(target=wait, args=(number,)) for number in range(8)]

@@ -36,10 +36,10 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="needs POSIX names or sy
 def vault(tmp_path):
     root = tmp_path / "home" / "vault"
     (root / "sub").mkdir(parents=True)
-    (root / "a.md").write_text("a")
-    (root / "sub" / "b.md").write_text("b")
+    (root / "a.md").write_text("a", encoding="utf-8")
+    (root / "sub" / "b.md").write_text("b", encoding="utf-8")
     for folder in (tmp_path, tmp_path / "home"):
-        (folder / "canary.md").write_text(CANARY)
+        (folder / "canary.md").write_text(CANARY, encoding="utf-8")
     return root
 
 
@@ -142,7 +142,7 @@ def test_a_name_that_only_windows_forbids_can_be_read_where_it_exists(vault, raw
     path = check_existing_path(raw)
     file = vault / raw
     file.parent.mkdir(exist_ok=True)
-    file.write_text("x")
+    file.write_text("x", encoding="utf-8")
     assert read_note(vault, path) == b"x"
 
 
@@ -153,7 +153,7 @@ def test_identity_is_the_composed_form():
 @posix_only
 def test_a_name_in_decomposed_form_is_found_and_keeps_its_form(vault):
     (vault / NFD).mkdir()
-    (vault / NFD / f"{NFD}.md").write_text("x")
+    (vault / NFD / f"{NFD}.md").write_text("x", encoding="utf-8")
     path = check_note_path(f"{NFC}/{NFC}.md")
     assert read_note(vault, path) == b"x"
     found = resolve_beneath(vault, path)
@@ -166,8 +166,8 @@ def test_a_name_in_decomposed_form_is_found_and_keeps_its_form(vault):
 
 @posix_only
 def test_of_two_forms_on_disk_the_composed_one_is_the_note(vault):
-    (vault / f"{NFD}.md").write_text("decomposed")
-    (vault / f"{NFC}.md").write_text("composed")
+    (vault / f"{NFD}.md").write_text("decomposed", encoding="utf-8")
+    (vault / f"{NFC}.md").write_text("composed", encoding="utf-8")
     assert read_note(vault, check_note_path(f"{NFD}.md")) == b"composed"
 
 
@@ -181,7 +181,7 @@ def test_a_name_that_another_system_would_merge_is_reported(vault):
     assert find_collision(vault, NotePath("SUB/B.md")) == "sub/b.md"
     assert find_collision(vault, NotePath("sub/b.md")) is None
     assert find_collision(vault, NotePath("sub/c.md")) is None
-    (vault / f"{NFD}.md").write_text("x")
+    (vault / f"{NFD}.md").write_text("x", encoding="utf-8")
     assert find_collision(vault, NotePath(f"{NFC.upper()}.md")) is not None
 
 
@@ -237,7 +237,7 @@ def test_symlinks_that_stay_inside_are_followed(vault):
 @posix_only
 def test_a_symlink_into_a_private_folder_is_refused(vault):
     (vault / ".obsidian").mkdir()
-    (vault / ".obsidian" / "app.md").write_text("private")
+    (vault / ".obsidian" / "app.md").write_text("private", encoding="utf-8")
     (vault / "door").symlink_to(".obsidian")
     for act in (read_note, resolve_beneath):
         with pytest.raises(UnsafePath):
@@ -264,7 +264,7 @@ def test_a_vault_that_is_itself_reached_through_a_symlink_works(vault, tmp_path)
 def test_a_folder_swapped_for_a_symlink_never_lets_a_read_or_a_write_out(vault, tmp_path, attempts):
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / "b.md").write_text(CANARY)
+    (outside / "b.md").write_text(CANARY, encoding="utf-8")
     (vault / "spare").symlink_to(outside)
     done = threading.Event()
 
@@ -290,5 +290,5 @@ def test_a_folder_swapped_for_a_symlink_never_lets_a_read_or_a_write_out(vault, 
         swapper.join()
     assert outcomes <= {"read", "unsafe_path", "not_found"}
     assert names(outside) == ["b.md"]
-    assert (outside / "b.md").read_text() == CANARY
+    assert (outside / "b.md").read_text(encoding="utf-8") == CANARY
     assert len(names(Path("/dev/fd"))) == descriptors

@@ -176,4 +176,4 @@ def test_undoing_what_was_dropped_says_so_and_changes_nothing(tmp_path):
     with pytest.raises(NotFound):
         writer.undo(two.revision_id)
     assert (root / "a.md").read_bytes() == b"plain\n"
-    assert one.hash not in (state / "revisions" / "log.jsonl").read_text()
+    assert one.hash not in (state / "revisions" / "log.jsonl").read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ from hindbrain.agent.gateway import FOLDER, RUN_LOCK
 from hindbrain.agent.orchestrator import Company, Kit, Orchestrator
 from hindbrain.agent.record import RunRecord, progress_of
 from hindbrain.agent.run import Limits, Listener, RunRequest, RunResult, nobody
+from hindbrain.agent.summaries import Summaries
 from hindbrain.agent.transcript import Transcript, transcripts
 from hindbrain.base.errors import Busy, ConfigError, HindbrainError, NotFound, UsageError
 from hindbrain.learn.runs.journal import new_run_id
@@ -88,6 +89,7 @@ class Agent:
 
     def __init__(self, around: Around) -> None:
         self._around = around
+        self._summaries = Summaries()
 
     # Runs
 
@@ -216,7 +218,8 @@ class Agent:
         cancelled: Callable[[], bool],
     ) -> RunResult:
         who = self.unattended() if approver is None else _AnsweredBefore(self._around.waiting(), approver)
-        result = Orchestrator(record, kit, Company(who, listener, cancelled)).carry_through()
+        company = Company(who, listener, cancelled)
+        result = Orchestrator(record, kit, company, self._summaries).carry_through()
         if result.end != "waiting":
             self._ask_no_more(result.run)
         return result

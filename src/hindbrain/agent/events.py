@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from hindbrain.base.plural import plural
+
 if TYPE_CHECKING:
     from hindbrain.index.sync import SyncReport
     from hindbrain.learn.consolidation.consolidator import Consolidated
@@ -91,17 +93,13 @@ def line(event: str, figures: Figures, vault: Path, *, times: int) -> str:
     together = f" ({times} times)" if times > 1 else ""
     if event == SYNC_COMPLETE:
         removed = f", {figures['deleted']} removed" if figures.get("deleted") else ""
-        taken = f"{_counted(figures.get('modified', 0), 'note', 'notes')} taken in{removed}"
+        taken = f"{plural(figures.get('modified', 0), 'note', 'notes')} taken in{removed}"
         return (
             f"The index of {vault.name!r} is up to date{together}: {taken}, {figures.get('files', 0)} in all."
         )
-    done = [_counted(figures[name], *words) for name, words in _WORDS.items() if figures.get(name)]
-    told = ", ".join(done) or _counted(figures.get("changes", 0), "change", "changes")
+    done = [plural(figures[name], *words) for name, words in _WORDS.items() if figures.get(name)]
+    told = ", ".join(done) or plural(figures.get("changes", 0), "change", "changes")
     return f"The memory of {vault.name!r} was consolidated{together}: {told}."
-
-
-def _counted(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"
 
 
 def _milliseconds(seconds: float) -> int:

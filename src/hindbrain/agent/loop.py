@@ -70,7 +70,8 @@ def _answer(now: Progress, means: Means) -> ChatAnswer:
     asked = ChatRequest(fit.messages, hands.toolbox.specs(), max_tokens=fit.max_tokens)
     answer = means.chat.answer(asked, watch)
     known = {call.id for message in said for call in message.calls}
-    return answer._replace(calls=_named_once(answer.calls, known), usage=means.priced(answer.usage))
+    usage = means.priced(answer.usage).plus(fit.usage)
+    return answer._replace(calls=_named_once(answer.calls, known), usage=usage)
 
 
 def _conversation(now: Progress) -> tuple[list[ChatMessage], int]:

@@ -1,5 +1,7 @@
 """A conversation of the agent within its model's window: what is old is trimmed, then summarised.
 
+Of old tool results, those that have least to do with what the conversation is about now go first.
+
 Converts between a chat model's messages, where one answer holds its calls, and those of context.history,
 where each call is a message of its own. Pure.
 """
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import UsageError
 from hindbrain.context.history.trimming import SCREENSHOT_REMOVED
 from hindbrain.context.messages import Message
+from hindbrain.context.topic.drift import Topic, TopicReader, judge_drift
+from hindbrain.context.topic.relevance import relevance_of
 from hindbrain.models.chat import ChatMessage
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ class Fitted(NamedTuple):
     messages: tuple[ChatMessage, ...]
     tokens: int  # that they take
     wanted: int  # that all of it would have taken
+    condensed: bool = False  # not only tool results were shortened: messages are gone, or in a summary
 
 
 def within(window: ContextWindow, messages: Sequence[ChatMessage], *, command: int) -> Fitted:
@@ -37,13 +42,26 @@ def within(window: ContextWindow, messages: Sequence[ChatMessage], *, command: i
     light = without_old_screenshots(messages)
     # The newest message is often a tool's answer, so the command is no last word here: it stands in the
     # history, marked, and the request that the window puts behind it is empty.
-    built = window.build("", (), "", _marked(to_messages(light), command), "")
+    history = _marked(to_messages(light), command)
+    near: Sequence[float] = ()
+    if window.count(history) > window.budget.input:
+        near = relevance_of(history, _topic(light[: command + 1]))
+    built = window.build("", (), "", history, "", relevance=near)
     if not built.fits:
         raise UsageError(
             f"the command and the instructions take {built.tokens:,} tokens, which is more than the model's "
             f"window of {window.budget.input:,}; give a shorter command"
         )
-    return Fitted(tuple(from_messages(built.messages[:-1], light)), built.tokens, built.wanted)
+    condensed = built.did("history_compacted") or built.did("history_cleared")
+    return Fitted(tuple(from_messages(built.messages[:-1], light)), built.tokens, built.wanted, condensed)
+
+
+def _topic(said: Sequence[ChatMessage]) -> Topic:
+    """What the conversation is about now; after a change of topic, the command alone."""
+    talk = [message for message in to_messages(said) if message.role in ("user", "assistant")]
+    reader = TopicReader()
+    command = reader.prompt(said[-1].text)
+    return command if judge_drift(reader.talk(talk[:-1]), command).shifted else reader.talk(talk)
 
 
 def without_old_screenshots(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -16,6 +16,7 @@ from hindbrain.agent.progress import FINISH, Progress
 from hindbrain.agent.room import Room, Talk
 from hindbrain.agent.run import End, Limits, Listener, RunRequest, RunResult, Said, nobody
 from hindbrain.agent.stuck import advice, circle
+from hindbrain.agent.summaries import Summaries, Summarizer
 from hindbrain.agent.verify.engine import VerificationEngine, feedback
 from hindbrain.agent.verify.judge import Step
 from hindbrain.base.errors import Cancelled, HindbrainError, ModelError, UsageError
@@ -59,12 +60,17 @@ class Company(NamedTuple):
 class Orchestrator:
     """Of one run, which `record` has begun or taken up."""
 
-    def __init__(self, record: RunRecord, kit: Kit, company: Company) -> None:
+    def __init__(
+        self, record: RunRecord, kit: Kit, company: Company, summaries: Summaries | None = None
+    ) -> None:
         self._record = record
         self._kit = kit
         self._company = company
         window = record.progress.request.limits.window
-        room = Room(window, kit.toolbox.specs(), company.listener, kit.keep)
+        summarizer = Summarizer(
+            kit.chat, summaries or Summaries(), lambda text: self._say(Said("note", text)), kit.priced
+        )
+        room = Room(window, kit.toolbox.specs(), company.listener, kit.keep, summarizer)
         hands = Hands(kit.toolbox, kit.gate, company.approver, company.listener, company.cancelled)
         self._means = Means(kit.chat, room, hands, kit.priced)
 

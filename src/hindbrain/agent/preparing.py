@@ -9,11 +9,13 @@ import os
 import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.agent.entries import Prepared
 from hindbrain.agent.messages import to_messages
+from hindbrain.agent.prompt.owner_notes import OwnerNotes
 from hindbrain.agent.prompt.system_prompt import PromptParts, system_prompt
 from hindbrain.agent.prompt.user_name import name_in
 from hindbrain.agent.run import LEAST_WINDOW
@@ -47,6 +49,7 @@ class Knowledge(NamedTuple):
     context: Callable[[], Context]
     learning: Callable[[], Learning]
     user: Callable[[], str]  # the owner's name; "" when it is not known
+    owner: Callable[[], OwnerNotes]  # what the owner wrote for the agent
     since: Callable[[], str]  # of the first session; "" when it is not known
     now: Callable[[], datetime]  # local
 
@@ -73,21 +76,24 @@ class _Recalled(NamedTuple):
 
 def prepare(request: RunRequest, around: PromptParts, knowledge: Knowledge) -> Beginning:
     """`around`: the tools, channels and workspace of the run."""
-    recalled = _recall(request, knowledge)
+    owner = knowledge.owner() if request.preset else OwnerNotes()
+    recalled = _recall(request, knowledge, owner.keys)
     checks = checks_of_skills(recalled.skills)
     now = knowledge.now()
     told = system_prompt(
         around._replace(
             user=knowledge.user(), since=knowledge.since(), now=now, tz=now.tzname() or "",
-            memory=recalled.text, skills=tuple(skill.name for skill in recalled.skills),
+            owner=owner.text, memory=recalled.text, skills=tuple(skill.name for skill in recalled.skills),
         )
     )  # fmt: skip
     tokens = count_tokens(recalled.text) if recalled.items else 0
     prepared = Prepared(told.stable, told.changing, recalled.items, tokens, recalled.heard, checks.checks)
-    return Beginning(prepared, "\n".join(recalled.titles), (*recalled.notices, *checks.problems))
+    notices = (*owner.notices, *recalled.notices, *checks.problems)
+    return Beginning(prepared, "\n".join(recalled.titles), notices)
 
 
-def _recall(request: RunRequest, knowledge: Knowledge) -> _Recalled:
+def _recall(request: RunRequest, knowledge: Knowledge, known: frozenset[str]) -> _Recalled:
+    """`known`: lines that the prompt has already."""
     if not request.preset:
         return _Recalled()
     context, learning = knowledge.context(), knowledge.learning()
@@ -95,7 +101,14 @@ def _recall(request: RunRequest, knowledge: Knowledge) -> _Recalled:
         recent = to_messages(request.history)
         preset = context.preset(request.preset)
         share = budget_of(max(LEAST_WINDOW, request.limits.window)).memory
-        pack = context.pack(request.command, preset=preset, budget=min(preset.budget, share), recent=recent)
+        budget = min(preset.budget, share)
+        ask = partial(
+            context.pack, request.command, preset=preset, budget=budget, recent=recent, exclude=known
+        )
+        pack = ask()
+        if skills := skills_in(pack, learning.skills().skills):  # what is known of the domain of the first
+            name = skills[0].name
+            pack = ask(tool=name)
         if not pack.excerpts:
             return _Recalled(notices=pack.notices)
         return _Recalled(
@@ -130,7 +143,7 @@ def first_day(root: Path) -> str:
 
 def user_name(root: Path, layout: Layout) -> str:
     """As the profile note has it; "" where there is none, or none that can be read."""
-    if not layout.has("profile") or not layout.is_single("profile"):
+    if not layout.is_single("profile"):
         return ""
     try:
         profile = read_note(root, check_existing_path(layout.path("profile")))

@@ -15,8 +15,10 @@ from hindbrain.agent.run import LEAST_WINDOW, Listener, Said
 from hindbrain.base.errors import HindbrainError, UsageError
 from hindbrain.context.history.window import COMPACT_FROM, ContextWindow, budget_of
 from hindbrain.context.tokens import EstimatedTokens, RememberedTokens
+from hindbrain.models.chat import Usage
 
 if TYPE_CHECKING:
+    from hindbrain.agent.summaries import Summarizer
     from hindbrain.context.messages import Message
     from hindbrain.models.chat import ChatMessage, ToolSpec
 
@@ -37,6 +39,7 @@ class Fit(NamedTuple):
 
     messages: tuple[ChatMessage, ...]
     max_tokens: int
+    usage: Usage = Usage()  # what it took to make it fit
 
 
 class Room:
@@ -48,12 +51,14 @@ class Room:
         specs: Sequence[ToolSpec],
         listener: Listener,
         keep: Callable[[Talk], Sequence[str]] | None = None,
+        summarizer: Summarizer | None = None,
     ) -> None:
         self._counter = RememberedTokens(EstimatedTokens())
         self._size = window
         self._tools = sum(self._counter.count(json.dumps(spec, default=str)) for spec in specs)
         self._listener = listener
         self._keep = keep
+        self._summarizer = summarizer
         self._kept = 0  # tokens that the conversation had when it was kept; 0: not yet
         self._window = self._measured(window)
 
@@ -64,9 +69,22 @@ class Room:
         """
         fitted = self._fitted(said, command)
         self._keep_what_lasts(said[: command + 1], fitted.wanted, session)
+        usage = Usage()
+        if self._summarizer is not None and fitted.condensed:
+            fitted = self._summed_up(self._summarizer, said, command, session)
+            usage, self._summarizer.usage = self._summarizer.usage, usage
         budget = self._window.budget
         left = max(budget.reserve, budget.total - fitted.tokens)
-        return Fit(fitted.messages, min(_ANSWER_TOKENS, left))
+        return Fit(fitted.messages, min(_ANSWER_TOKENS, left), usage)
+
+    def _summed_up(
+        self, summarizer: Summarizer, said: Sequence[ChatMessage], command: int, session: str
+    ) -> Fitted:
+        """With the model's summary of the beginning; a new one when the last one no longer makes room."""
+        fitted = self._fitted(*summarizer.shortened(said, command, session))
+        if fitted.condensed and summarizer.sum_up(said, self._window, session):
+            fitted = self._fitted(*summarizer.shortened(said, command, session))
+        return fitted
 
     def narrow(self) -> bool:
         """After a request that was too long: half of it; False when that changes nothing any more."""

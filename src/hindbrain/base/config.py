@@ -8,6 +8,7 @@ sync tool or an agent can write must not decide anything beyond it.
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -27,60 +28,168 @@ KEY_NAMES = (
 
 
 class Setting(NamedTuple):
-    """One row of the table."""
+    """One row of the table. A number has a range; a text may have choices, else any text will do."""
 
     name: str
     default: Value
     doc: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    is_path: bool = False  # of a folder: absolute once it is loaded, or below `~`
+    of_index: bool = False  # decides what an index holds, so that a change counts after a sync
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.choices:
+            return f"one of {', '.join(choice or 'empty' for choice in self.choices)}"
+        if self.is_path:
+            return "the path of a folder"
+        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+        kind = kinds.get(type(self.default), "a list of texts")
+        if self.least is None or self.most is None:
+            return kind
+        return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else str(number)
 
 
 SETTINGS = (
-    Setting("vault.path", "", "the vault to use where none is found from the current folder upwards"),
+    Setting(
+        "vault.path",
+        "",
+        "the vault to use where none is found from the current folder upwards",
+        is_path=True,
+    ),
     Setting(
         "vault.exclude",
         (),
         "folders or .gitignore patterns to leave out, besides .obsidian, .trash, .git and templates",
+        of_index=True,
     ),
-    Setting("vault.templates", False, "index the notes in template folders too"),
-    Setting("vault.max_note_mb", 20, "of a larger note only the beginning is indexed"),
+    Setting("vault.templates", False, "index the notes in template folders too", of_index=True),
+    Setting(
+        "vault.max_note_mb", 20, "of a larger note only the beginning is indexed", 1, 1_000, of_index=True
+    ),
     Setting(
         "state.folder",
         "",
         "where indexes and revisions are kept; empty: the system's place for application data",
+        is_path=True,
     ),
     Setting(
         "chunk.tokens",
         120,
         "length above which a passage is cut; above 200, sections are packed into chunks (400, 600)",
+        20,
+        4_000,
+        of_index=True,
     ),
-    Setting("chunk.overlap", 0, "tokens that packed chunks share (80, 60)"),
+    Setting(
+        "chunk.overlap",
+        0,
+        "tokens that a chunk may repeat from the one before, in whole paragraphs or list items (80, 60); "
+        "above 0, sections are packed into chunks whatever chunk.tokens is",
+        0,
+        2_000,
+        of_index=True,
+    ),
     Setting(
         "embedding.provider",
         "auto",
-        "auto, builtin, openai, ollama, gemini, voyage, onnx, sentence-transformers, none",
+        "what makes vectors; auto: the service that the other settings name, else the built-in embedder",
+        choices=(
+            "auto",
+            "builtin",
+            "openai",
+            "ollama",
+            "gemini",
+            "voyage",
+            "onnx",
+            "sentence-transformers",
+            "none",
+        ),
+        of_index=True,
     ),
-    Setting("embedding.model", "", "model name; empty: the provider's usual one"),
-    Setting("embedding.base_url", "", "address of an OpenAI-compatible or Ollama server"),
-    Setting("embedding.path", "", "folder of a local model (onnx, sentence-transformers)"),
-    Setting("embedding.dimension", 0, "length of the vectors; 0: the model's own"),
-    Setting("embedding.batch_size", 50, "texts in one request"),
-    Setting("embedding.timeout_s", 60.0, "seconds to wait for one request"),
-    Setting("embedding.max_retries", 3, "tries after the first one that failed"),
-    Setting("search.k", 10, "hits to return"),
-    Setting("search.profile", "default", "default, rrf, linear, multi-factor, keyword-recency"),
-    Setting("search.diversity", 0.0, "0: by score alone; towards 1: away from what is already in the list"),
-    Setting("writes.batch_size", 10, "memories that wait before they are written into their notes together"),
-    Setting("writes.batch_interval_seconds", 30.0, "the longest that a memory waits for others"),
-    Setting("writes.immediate_importance", 0.8, "memories of this importance and above do not wait"),
+    Setting("embedding.model", "", "model name; empty: the provider's usual one", of_index=True),
+    Setting("embedding.base_url", "", "address of an OpenAI-compatible or Ollama server", of_index=True),
+    Setting(
+        "embedding.path",
+        "",
+        "folder of a local model (onnx, sentence-transformers)",
+        is_path=True,
+        of_index=True,
+    ),
+    Setting("embedding.dimension", 0, "length of the vectors; 0: the model's own", 0, 65_536, of_index=True),
+    Setting("embedding.batch_size", 50, "texts in one request", 1, 10_000),
+    Setting("embedding.timeout_s", 60.0, "seconds to wait for one request", 0.1, 3_600),
+    Setting("embedding.max_retries", 3, "tries after the first one that failed", 0, 20),
+    Setting(
+        "search.k",
+        10,
+        "hits that a search or a recall returns when no number is asked for; a context pack takes what fits "
+        "its budget instead",
+        1,
+        50,
+    ),
+    Setting(
+        "search.profile",
+        "default",
+        "how signals become a score",
+        choices=("default", "rrf", "linear", "multi-factor", "keyword-recency"),
+    ),
+    Setting(
+        "search.diversity", 0.0, "0: by score alone; towards 1: away from what is already in the list", 0, 1
+    ),
+    Setting(
+        "search.min_score",
+        0.0,
+        "least confidence of a hit; 0 cuts nothing off, 0.3 leaves out what is only vaguely related",
+        0,
+        1,
+    ),
+    Setting(
+        "search.rrf_k", 60, "k of the profile rrf; a higher one makes the first ranks count less", 1, 1_000
+    ),
+    Setting(
+        "search.candidate_multiplier",
+        3,
+        "passages looked at for each hit wanted (of at least 10), by words and as many by meaning",
+        1,
+        50,
+    ),
+    Setting(
+        "writes.batch_size",
+        10,
+        "memories that wait before they are written into their notes together",
+        1,
+        1_000,
+    ),
+    Setting(
+        "writes.batch_interval_seconds", 30.0, "the longest that a memory waits for others", 0, 1_000_000
+    ),
+    Setting("writes.immediate_importance", 0.8, "memories of this importance and above do not wait", 0, 1),
     Setting(
         "context.preset",
         "turn",
         "the pack that a prompt gets in an agent host: turn, compact, agent or your own",
     ),
     Setting(
+        "context.topic_threshold",
+        0.0,
+        "likeness to the prompts before, below which the topic has changed and old excerpts are released; "
+        "0: as measured for the embedder (0.12 built-in, 0.04 by words alone, 0.3 others)",
+        0,
+        1,
+    ),
+    Setting(
         "chat.provider",
         "",
-        "openai (and any server that speaks its shape), anthropic, gemini, ollama; empty: rules do its work",
+        "the chat model's service, or openai for any server of its shape; empty or none: rules do its work",
+        choices=("", "none", "openai", "anthropic", "gemini", "ollama"),
     ),
     Setting("chat.model", "", "the chat model that extracts what is worth remembering"),
     Setting("chat.base_url", "", "address of the server that has it; empty: the provider's own"),
@@ -92,19 +201,41 @@ SETTINGS = (
     ),
     Setting("hooks.daemon", True, "a session in an agent host starts `hindbrain up` when it does not run"),
     Setting(
-        "service.port", 0, "the port on which `hindbrain up` serves plugins, on 127.0.0.1 (8739); 0: none"
+        "service.port",
+        0,
+        "the port on which `hindbrain up` serves plugins, on 127.0.0.1 (8739); 0: none",
+        0,
+        65_535,
     ),
     Setting(
         "consolidation.schedule",
         "0 2 * * *",
         "when `hindbrain up` tidies the memory, as a cron expression, besides every 4 hours; empty: never",
     ),
+    Setting("consolidation.age_threshold_days", 7, "daily notes that are older become memories", 1, 3_650),
+    Setting(
+        "consolidation.importance_threshold",
+        0.6,
+        "an event of a daily note becomes a memory from this importance on",
+        0,
+        1,
+    ),
+    Setting(
+        "consolidation.max_daily_logs",
+        30,
+        "days that a daily note of the agent stays before it moves into the archive",
+        1,
+        36_500,
+    ),
     Setting(
         "learn.daily_tokens",
         20_000,
         "tokens a day that learning may spend on the chat model, where there is one",
+        0,
+        100_000_000,
     ),
 )
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
@@ -115,6 +246,8 @@ class Config(NamedTuple):
     sources: Mapping[str, str]
     file: Path
     keys: Mapping[str, str]  # secrets of services, by the name of their variable
+    problems: Mapping[str, str] = {}  # what is wrong, by setting; only `survey_config` gives any
+    refused: Mapping[str, object] = {}  # values that are not used, by setting; their defaults stand in
 
     def text(self, name: str) -> str:
         return str(self.values[name])
@@ -139,24 +272,45 @@ class Config(NamedTuple):
 
 
 def load_config(environ: Mapping[str, str] | None = None, file: Path | None = None) -> Config:
-    """Read the settings. Raises ConfigError naming the setting and what it may be."""
+    """Read the settings. Raises ConfigError naming the setting, its value and what it may be."""
+    config = survey_config(environ, file)
+    if config.problems:
+        first = next(iter(config.problems.values()))
+        more = f" (and {len(config.problems) - 1} more: hindbrain config)" if len(config.problems) > 1 else ""
+        raise ConfigError(first + more)
+    return config
+
+
+def survey_config(environ: Mapping[str, str] | None = None, file: Path | None = None) -> Config:
+    """As `load_config`, but a wrong value is one of `problems` and its default stands in: for repairs."""
     environ = os.environ if environ is None else environ
     file = file or config_file(environ)
     written = _read_file(file)
     values: dict[str, Value] = {}
     sources: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    refused: dict[str, object] = {}
     for setting in SETTINGS:
-        variable = variable_of(setting.name)
-        if variable in environ:
-            values[setting.name] = parse_value(setting, environ[variable], variable)
-            sources[setting.name] = "environment"
-        elif setting.name in written:
-            values[setting.name] = _checked(setting, written[setting.name], f"{setting.name} in {file}")
-            sources[setting.name] = "file"
-        else:
-            values[setting.name], sources[setting.name] = setting.default, "default"
+        name, variable = setting.name, variable_of(setting.name)
+        values[name], sources[name] = setting.default, "default"
+        try:
+            if variable in environ:
+                sources[name] = "environment"
+                values[name] = located(setting, parse_value(setting, environ[variable], variable))
+            elif name in written:
+                sources[name] = "file"
+                value = _checked(setting, written[name], f"{name} in {file}")
+                values[name] = located(setting, value, file.parent)
+        except ConfigError as error:
+            problems[name] = str(error)
+            refused[name] = environ.get(variable, written.get(name))
+    for name in written:
+        try:
+            setting_named(name)
+        except ConfigError as error:
+            problems[name] = f"{error} ({file})"
     keys = {name: environ[name] for name in KEY_NAMES if environ.get(name)}
-    return Config(values, sources, file, keys)
+    return Config(values, sources, file, keys, problems, refused)
 
 
 def config_file(environ: Mapping[str, str]) -> Path:
@@ -209,48 +363,45 @@ def variable_of(name: str) -> str:
 
 
 def parse_value(setting: Setting, text: str, where: str) -> Value:
-    """Turn what a person typed into a value of the setting's type."""
-    default = setting.default
-    try:
-        if isinstance(default, bool):
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                text.lower()
-            ]
-        if isinstance(default, int):
-            return int(text)
-        if isinstance(default, float):
-            return float(text)
-    except (ValueError, KeyError):
-        raise ConfigError(f"{where} is {text!r}; it must be {_kind(default)}") from None
-    if isinstance(default, tuple):
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    return text
+    """Turn what a person typed into a value of the setting. `where`: what to call it in an error."""
+    value: object = text
+    with suppress(ValueError, KeyError):  # what can't be read stays text, which the check refuses
+        if isinstance(setting.default, bool):
+            value = _FLAGS[text.lower()]
+        elif isinstance(setting.default, int):
+            value = int(text)
+        elif isinstance(setting.default, float):
+            value = float(text)
+        elif isinstance(setting.default, tuple):
+            value = [part.strip() for part in text.split(",") if part.strip()]
+    return _checked(setting, value, where)
 
 
-def _checked(setting: Setting, value: object, where: str) -> Value:
-    default = setting.default
-    if (
-        isinstance(default, tuple)
-        and isinstance(value, list)
-        and all(isinstance(item, str) for item in value)
-    ):
-        return tuple(value)
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is type(default) and isinstance(value, str | int | float | bool):
+def located(setting: Setting, value: Value, base: Path | str = "") -> Value:
+    """The value; a relative path is made absolute from `base`, else from the current folder. `~` stays."""
+    if not setting.is_path or not isinstance(value, str) or not value or value.startswith("~"):
         return value
-    raise ConfigError(f"{where} is {value!r}; it must be {_kind(default)}")
+    return os.path.abspath(os.path.join(base, value))  # noqa: PTH100, PTH118
 
 
-def _kind(default: Value) -> str:
-    names = {
-        bool: "true or false",
-        int: "a whole number",
-        float: "a number",
-        str: "text",
-        tuple: "a list of texts",
-    }
-    return names[type(default)]
+def _checked(setting: Setting, given: object, where: str) -> Value:
+    value = _of_kind(setting.default, given)
+    fits = value is not None
+    if fits and setting.least is not None and setting.most is not None:
+        fits = isinstance(value, int | float) and setting.least <= value <= setting.most
+    if value is None or not fits or (setting.choices and value not in setting.choices):
+        raise ConfigError(f"{where} is {given!r}; it must be {setting.allowed}")
+    return value
+
+
+def _of_kind(default: Value, given: object) -> Value | None:
+    """The value, if it is of the default's kind."""
+    if isinstance(default, tuple):
+        is_texts = isinstance(given, list) and all(isinstance(item, str) for item in given)
+        return tuple(given) if is_texts and isinstance(given, list) else None
+    if isinstance(default, float) and isinstance(given, int) and not isinstance(given, bool):
+        return float(given)
+    return given if type(given) is type(default) and isinstance(given, str | int | float | bool) else None
 
 
 def _read_file(file: Path) -> dict[str, object]:
@@ -271,5 +422,5 @@ def _read_file(file: Path) -> dict[str, object]:
         if not isinstance(table, dict):
             raise ConfigError(f"{section!r} in {str(file)!r} stands outside a section such as [vault]")
         for key, value in table.items():
-            found[setting_named(f"{section}.{key}").name] = value
+            found[f"{section}.{key}"] = value
     return found

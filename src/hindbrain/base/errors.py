@@ -12,6 +12,7 @@
     │   └── NoteChanged       conflict      the note is not what the caller read
     ├── WriteFailed           write_failed  the write did not happen; the note is as it was
     │   └── WriteUnknown      write_unknown the system failed while making it durable: read again
+    ├── OutputFailed          output_failed the result could not be written to standard output
     ├── Busy                  busy          another process holds the lock; try again
     ├── Cancelled             cancelled     whoever asked for it wants no more of it
     ├── ChannelDown           channel_down  a channel can't be reached now; what is to be sent waits
@@ -99,6 +100,10 @@ class WriteFailed(HindbrainError):
 class WriteUnknown(WriteFailed):
     code = "write_unknown"
     advice = "fix"
+
+
+class OutputFailed(HindbrainError):
+    code = "output_failed"
 
 
 class Busy(HindbrainError):

@@ -12,7 +12,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 # How a candidate is judged after its pattern matched: by nothing more, by its entropy and digits ("random"),
 # as something a person would choose ("password"), by its check digit ("card") or by the key inside ("pem").
-Check: TypeAlias = Literal["", "random", "password", "card", "pem", "mixed"]
+# "lettered" is a password with letters and digits; "paired" one that may be a single word.
+Check: TypeAlias = Literal["", "random", "password", "lettered", "paired", "card", "pem", "mixed"]
+AWS_ID_REMOVED = "\x03"  # the end of what an AWS id becomes that was taken out before
 
 
 class Rule(NamedTuple):
@@ -336,4 +338,84 @@ def _generic() -> Iterator[Rule]:
     )
 
 
-RULES: tuple[Rule, ...] = (*_prefixed(), *_named(), *_generic())
+_AWS_ID = r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}"
+_AWS_SECRET = r"[A-Za-z0-9/+]{40}"
+_NEAR = r"[\s\S]{0,80}?"  # on the same line or the next one: `/`, a comma, the name of the second half
+_USER = r"(?:user(?:[_ -]?name)?|login|log[ -]in|account|e-?mail|benutzer(?:name)?|usr|credentials?|creds)"
+_WHO = r"[\"'`*]{0,3}[ \t]{0,4}(?:=>|:=|[=:])?[ \t\"'`*]{0,5}[\w.@+-]{2,64}[\"'`*]{0,3}"
+
+
+def _pairs() -> Iterator[Rule]:
+    """The second half of a pair, which only its first half gives away."""
+    aws_words = ("akia", "asia", "abia", "acca", "a3t", AWS_ID_REMOVED)
+    yield Rule(
+        "aws secret key",
+        rf"(?:\b{_AWS_ID}|{AWS_ID_REMOVED})(?:[^A-Za-z0-9]{_NEAR})?[^\w/+=-]({_AWS_SECRET})(?:[^\w/+=-]|$)",
+        aws_words,
+        3.5,
+        "random",
+    )
+    yield Rule(
+        "aws secret key",
+        rf"(?:^|[^\w/+=-])({_AWS_SECRET})(?:[^\w/+=-]{_NEAR})?[^\w/+=-](?:{_AWS_ID}\b|{AWS_ID_REMOVED})",
+        aws_words,
+        3.5,
+        "random",
+    )
+    yield Rule(
+        "twilio token",
+        rf"\b(?:AC|SK)[0-9a-f]{{32}}(?:[^\w]{_NEAR})?\W([0-9A-Za-z]{{32}})(?:\W|$)",
+        (),
+        3.0,
+        "random",
+        r"(?:ac|sk)[0-9a-f]{32}",
+    )
+    yield Rule(
+        "client secret",
+        r"(?i)\b(?:client[_ .-]?id|oauth client|consumer[_ .-]?key|user(?:[_ -]?name)?[\"']?[ \t]?[=:])"
+        r"[^\n]{0,120}?(?:\n[^\n]{0,40}?)?"
+        r"secret[\"'`*\]]{0,3}[ \t]{0,4}(?:(?:=>|:=|[=:|>,]|\bis)[\"'`*]{0,3}[ \t]{0,4})?" + _CHOSEN,
+        ("secret",),
+        2.5,
+        "password",
+    )
+    # Beside the name of its user, a password may be one word: `user: ann`, `password: letmein`.
+    yield Rule(
+        "password",
+        rf"(?i)(?:\b|_){_USER}{_WHO}[ \t]{{0,4}}[,;&|/]?\s{{0,8}}[\"'*-]{{0,3}}\s{{0,4}}[\w-]{{0,20}}?{_PASS}"
+        rf"[\"'`*\]]{{0,3}}[ \t]{{0,4}}(?:=>|:=|[=:])[\"'`*]{{0,3}}[ \t]{{0,4}}{_CHOSEN}",
+        _PASS_WORDS,
+        1.5,
+        "paired",
+    )
+    # In prose without a sign between the two, and as `login: ann / Tulip2024!`.
+    yield Rule(
+        "password",
+        rf"(?i)\b{_USER}{_WHO}[ \t]{{0,2}}[,;/]?[ \t]{{0,2}}(?:and |with |using |the ){{0,3}}{_PASS}"
+        rf"[ \t]{{1,4}}{_CHOSEN}",
+        _PASS_WORDS,
+        1.5,
+        "password",
+    )
+    yield Rule(
+        "password",
+        rf"(?i)(?:^|[\s\"'`*|(]){_USER}[\w /]{{0,12}}[=:][ \t\"'`*]{{0,5}}[\w.@+-]{{2,64}}[\"'`]?"
+        rf"[ \t]{{0,2}}[/:][ \t]{{0,2}}{_CHOSEN}",
+        ("user", "login", "log in", "account", "credential", "creds"),
+        1.5,
+        "lettered",
+    )
+    # A table with the two side by side. Rows whose password was taken out are passed over, one look each.
+    yield Rule(
+        "password",
+        rf"(?i)\|[ \t]*{_USER}[^|\n]{{0,20}}\|[ \t]*{_PASS}[^|\n]{{0,20}}\|[^\n]{{0,80}}"
+        r"\n[ \t]*\|[-: |]{3,200}\n"
+        r"(?:[ \t]*\|[^|\n]{0,64}\|[ \t`]*[\x00\x01][^\n]{0,200}\n)*"
+        r"[ \t]*\|[^|\n]{0,64}\|[ \t`]*([^\s|`\x00\x01]{6,64})",
+        _PASS_WORDS,
+        1.5,
+        "password",
+    )
+
+
+RULES: tuple[Rule, ...] = (*_prefixed(), *_named(), *_generic(), *_pairs())

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hindbrain.base.secret_rules import RULES, Rule
+from hindbrain.base.secret_rules import AWS_ID_REMOVED, RULES, Rule
 
 _LABEL = re.compile(rb"\[secret removed: [a-z0-9 .]{1,40}\]")
 _HIDDEN = re.compile(r"[^\r\n]")
@@ -84,8 +84,14 @@ def _as_bytes(text: str) -> bytes:
     if b"\\" in data:  # a line break inside a string of code is one to us as well
         data = data.replace(b"\\n", b" \n").replace(b"\\r", b" \r").replace(b"\\t", b" \t")
     if b"[secret removed: " in data:
-        data = _LABEL.sub(lambda label: b"\0" * len(label[0]), data)
+        data = _LABEL.sub(_removed, data)
     return data
+
+
+def _removed(label: re.Match[bytes]) -> bytes:
+    """As many bytes that no pattern takes for a text; of an AWS id, whose secret may follow, a mark of it."""
+    mark = AWS_ID_REMOVED.encode() if b": aws access key]" in label[0] else b"\0"
+    return b"\0" * (len(label[0]) - 1) + mark
 
 
 def _merged(found: Sequence[Secret]) -> list[Secret]:
@@ -104,7 +110,7 @@ def _found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
     for match in _engine().pattern(rule).finditer(data):
         start, stop = match.span(match.lastindex or 0)
         value = data[start:stop]
-        if rule.check == "password":
+        if rule.check in ("password", "lettered", "paired"):
             value = _ended(value)
             stop = start + len(value)
         if value and _entropy(value) >= rule.entropy and accept(value):
@@ -124,6 +130,12 @@ _STAND_IN = re.compile(
 )
 _CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$]|\(|\[|->|::)")
 _STRONG = re.compile(rb"[!@#$%^&*+=?~\x80-\xff]")
+_WORD = re.compile(rb"[a-z]{6,24}|[A-Z][a-z]{5,23}")
+_SAID_OF_ONE = re.compile(
+    rb"(?i)(?:required|optional|incorrect|correct|invalid|valid|wrong|empty|missing|unknown|changed|default|protected"
+    rb"|encrypted|hashed|stored|manager|managers|field|input|value|reset|should|cannot|authentication|varchar|char"
+    rb"|number|boolean|object|function|const|await|return|this|self)$"
+)
 _LONGEST = 200  # bytes of what somebody chose as a password; beyond, two quotes of a text met
 _KEY_LINE = re.compile(rb"[A-Za-z0-9+/]{20}")
 _SEGMENT = re.compile(rb"[A-Za-z0-9]{8,}")
@@ -150,6 +162,21 @@ def _is_password(value: bytes) -> bool:
     if value.isdigit():
         return 6 <= len(value) <= 12
     return (letters and digits) or ((letters or digits) and _STRONG.search(value) is not None)
+
+
+def _is_lettered(value: bytes) -> bool:
+    return (
+        _is_password(value)
+        and re.search(rb"[A-Za-z]", value) is not None
+        and re.search(rb"[0-9]", value) is not None
+    )
+
+
+def _is_paired(value: bytes) -> bool:
+    """A password, or one word: beside the name of a user that is enough."""
+    if _is_password(value):
+        return True
+    return _WORD.fullmatch(value) is not None and not (_STAND_IN.match(value) or _SAID_OF_ONE.match(value))
 
 
 def _is_random(value: bytes) -> bool:
@@ -186,6 +213,8 @@ _CHECKS: dict[str, Callable[[bytes], bool]] = {
     "": bool,
     "random": _is_random,
     "password": _is_password,
+    "lettered": _is_lettered,
+    "paired": _is_paired,
     "mixed": _has_both,
     "card": _is_card,
     "pem": lambda value: _KEY_LINE.search(value) is not None,

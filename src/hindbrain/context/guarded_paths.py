@@ -61,8 +61,21 @@ class Surroundings:
             return ""  # hidden folders of other programs are theirs
         # Files that are no notes pass, unless they lie among what is the owner's: asked under a note's name.
         name = inside if inside.lower().endswith((".md", ".markdown")) else f"{inside}.md"
-        why = why_protected(name, kept=self._kept_paths())
+        why = why_protected(name, kept=self._kept_paths()) or self._why_by_marks(inside)
         return f"it writes {inside!r}, which {why}" if why else ""
+
+    def _why_by_marks(self, inside: str) -> str:
+        """An inbox that its owner has moved says itself what it is."""
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.vault.marks import read_marks
+        from hindbrain.vault.path_rules import check_existing_path
+        from hindbrain.vault.paths import read_note
+
+        try:
+            marks = read_marks(read_note(Path(self._root), check_existing_path(inside)))
+        except (HindbrainError, OSError, ValueError):
+            return ""
+        return "is the inbox, and belongs to the owner alone" if marks.ours and marks.type == "inbox" else ""
 
     def _kept_paths(self) -> Sequence[str]:
         """The vault's inbox and its skills; nothing when its layout can't be read."""
@@ -91,8 +104,9 @@ class Surroundings:
 
 
 def _kept_by(layout: Layout) -> Sequence[str]:
-    inbox = [layout.path("inbox")] if layout.has("inbox") else []
-    return [*inbox, *([layout.folder_of("skills")] if layout.has("skills") else [])]
+    from hindbrain.memory.policy.protected import owner_places
+
+    return owner_places(layout)
 
 
 def _has_glob(part: str) -> bool:

@@ -21,6 +21,7 @@ from hindbrain.context.topic.drift import TopicReader, judge_drift
 from hindbrain.context.topic.ledger import FOLDER, PageLedger
 from hindbrain.context.turn import SessionKey, Turn
 from hindbrain.search.query import Filters
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
@@ -53,6 +54,7 @@ class ContextSettings(NamedTuple):
     presets: Path = Path()  # the folder of the owner's own
     flush_tags: tuple[str, ...] = ("agent/memory", "auto-generated")  # of notes that a flush begins
     mode: Mode = "hybrid"  # by words alone in a process that answers once
+    topic_threshold: float = 0.0  # likeness below which the topic has changed; 0: as measured
 
 
 class Reach(NamedTuple):
@@ -135,9 +137,10 @@ class Context:
         elif ledger.in_window():
             return Turn(self.status_line(), notices=ledger.notices)
         pack = self.pack("", preset="start")
-        again = self._again(ledger) if source == "compact" else None
+        ledger.on_started(pack)
+        again = self._again(session, ledger) if source == "compact" else None
         text = _joined(self.rendered(pack), self.rendered(again) if again else "", self.status_line())
-        return Turn(text, again or pack, notices=_told(pack, ledger))
+        return Turn(text, _both(pack, again) if again else pack, notices=_told(pack, ledger))
 
     def turn(
         self,
@@ -154,7 +157,11 @@ class Context:
         """
         ledger = self._ledger(session)
         before = tuple(recent) or self._said_in(transcript, session, prompt) or ledger.recent_messages()
-        drift = judge_drift(self._topics.talk(before), self._topics.prompt(prompt))
+        drift = judge_drift(
+            self._topics.talk(before),
+            self._topics.prompt(prompt),
+            threshold=self.settings.topic_threshold,
+        )
         if drift.shifted:
             before = ()  # what was said of another matter has no say in this one
         pack = self._pack_or_say(
@@ -174,7 +181,7 @@ class Context:
         if not query:
             return Turn()
         ledger = self._ledger(session)
-        pack = self._pack_or_say(query, preset="turn", exclude=_held(session, ledger))
+        pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=_held(session, ledger))
         ledger.inject(pack)
         return Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
 
@@ -184,6 +191,7 @@ class Context:
 
         return guard_call(self._reach.root, self._layout, tool=tool, arguments=arguments, cwd=cwd)
 
+    @action("conversation kept", via="background")
     def catch_up(self, *, deadline_s: float) -> CaughtUp:
         """Keep what conversations have left to be kept, for at most about this long."""
         return self._capture.catch_up(deadline_s=deadline_s)
@@ -321,8 +329,9 @@ class Context:
         except IndexFault as error:
             return Pack(preset, "", 0, (), notices=(f"{error.code}: {error}",))
 
-    def _again(self, ledger: PageLedger) -> Pack | None:
-        """What the last prompt that asked for something needs, for a window that was summarised under it."""
+    def _again(self, session: SessionKey, ledger: PageLedger) -> Pack | None:
+        """What the last prompt that asked for something needs beside the session's start, for a window that
+        was summarised under it."""
         from hindbrain.context.topic.intent import understand_intent
 
         prompts = list(ledger.recent_messages())
@@ -330,24 +339,36 @@ class Context:
             prompts.pop()
         if not prompts:
             return None
-        pack = self._pack_or_say(prompts[-1].text, preset=self.settings.preset, recent=prompts[:-1])
+        pack = self._pack_or_say(
+            prompts[-1].text, preset=self.settings.preset, recent=prompts[:-1], exclude=_held(session, ledger)
+        )
         ledger.inject(pack)
         return pack
 
-    def _apps(self, preset: Preset) -> tuple[str, ...]:
+    def _apps(self, preset: Preset) -> dict[str, str]:
+        """The names of apps, as they may stand in a prompt, and the note of each."""
         layout = self._layout
-        if not layout.has("apps") or all(rule.name != "apps" for rule in preset.slots):
-            return ()
+        if all(rule.name != "apps" for rule in preset.slots):
+            return {}
         try:
             notes = layout.notes_of("apps", self._reach.root)
         except HindbrainError:
-            return ()
-        return tuple(path.rpartition("/")[2].removesuffix(".md") for path in notes)
+            return {}
+        stems = [path.rpartition("/")[2].removesuffix(".md") for path in notes]
+        return {name: stem for stem in stems for name in (stem.replace("-", " "), stem)}
 
 
 def _held(session: SessionKey, ledger: PageLedger) -> frozenset[str]:
     """What a host that keeps its window need not be told again."""
     return ledger.in_window() if session.keeps else frozenset()
+
+
+def _both(start: Pack, again: Pack) -> Pack:
+    return again._replace(
+        budget=start.budget + again.budget,
+        slots=(*start.slots, *again.slots),
+        frame=start.frame + again.frame,
+    )
 
 
 def _told(pack: Pack, ledger: PageLedger) -> tuple[str, ...]:

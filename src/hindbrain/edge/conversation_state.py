@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.config import Config, state_folder
-from hindbrain.edge.pack_text import counted
+from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.edge.hooks.journal import Call
@@ -67,12 +67,12 @@ def waiting_text(waiting: dict[str, Any]) -> str:
     told = []
     if count := waiting["waiting"]:
         told.append(
-            f"{counted(count, 'event')} of conversations {'wait' if count > 1 else 'waits'} to be kept"
+            f"{plural(count, 'event')} of conversations {'wait' if count > 1 else 'waits'} to be kept"
         )
     if count := waiting["aside"]:
-        told.append(f"{counted(count, 'piece')} could not be kept ({waiting['aside_folder']})")
+        told.append(f"{plural(count, 'piece')} could not be kept ({waiting['aside_folder']})")
     if count := waiting["unreadable"]:
-        told.append(f"{counted(count, 'event')} can't be read ({waiting['unreadable_folder']}/*.bad)")
+        told.append(f"{plural(count, 'event')} can't be read ({waiting['unreadable_folder']}/*.bad)")
     if troubles := waiting["troubles"]:
         more = f", and {len(troubles) - 1} more" if len(troubles) > 1 else ""
         told.append(f"the last catching up had trouble: {troubles[0]}{more}")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.agent_runs.telling import one_line
 from hindbrain.edge.demo_model import FOLDER, LAST_YEAR, DemoModel
 from hindbrain.edge.output import BOLD, DIM, GREEN, RED, Output, safe
@@ -125,7 +126,7 @@ def _run_lines(
             yield f"  {out.paint('✗', RED)} {one_line(said.text, room)}"
     mark = out.paint("done", GREEN) if result.ok else out.paint("failed", RED)
     score = f", score {result.score}" if result.score is not None else ""
-    yield f"  {mark}{score}, {result.iterations} iterations"
+    yield f"  {mark}{score}, {plural(result.iterations, 'iteration')}"
 
 
 def _led(lead: str, lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hindbrain.base.errors import EmbedderError, HindbrainError, IndexDamaged, IndexMissing, IndexTooNew
+from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.vault.moved_notes import Trouble
 
 State: TypeAlias = Literal["ok", "doubtful", "wrong"]
 Mend: TypeAlias = Literal["", "sync", "rebuild", "recover"]
@@ -127,19 +129,20 @@ def _rows(app: App) -> Finding:
         return Finding("rows", "doubtful", "there is no index to count in", "sync")
     except (IndexDamaged, IndexTooNew) as error:
         return Finding("rows", "wrong", str(error), "rebuild")
-    detail = f"{rows.notes} notes, {rows.passages} passages, {rows.vectors} vectors"
+    detail = ", ".join(
+        (plural(rows.notes, "note"), plural(rows.passages, "passage"), plural(rows.vectors, "vector"))
+    )
     if not rows.agree:
         return Finding(
             "rows",
             "wrong",
             f"{detail} do not agree with {rows.note_texts} and {rows.passage_texts} rows of full text "
-            f"({rows.lost_vectors} lost vectors)",
+            f"({plural(rows.lost_vectors, 'lost vector')})",
             "rebuild",
         )
     if rows.passages > rows.vectors and app.embedder_choice().provider != "none":
-        return Finding(
-            "rows", "doubtful", f"{detail}; {rows.passages - rows.vectors} passages wait for a vector", "sync"
-        )
+        waiting = plural(rows.passages - rows.vectors, "passage waits", "passages wait")
+        return Finding("rows", "doubtful", f"{detail}; {waiting} for a vector", "sync")
     return Finding("rows", "ok", detail)
 
 
@@ -157,7 +160,9 @@ def _drift(app: App) -> Finding:
         return Finding("drift", "doubtful", f"the index lags behind the vault: {counts}", "sync")
     if drift.unseen:
         return Finding(
-            "drift", "doubtful", f"{len(drift.unseen)} notes can't be looked at, as {drift.unseen[0]!r}"
+            "drift",
+            "doubtful",
+            f"{plural(len(drift.unseen), 'note')} can't be looked at, as {drift.unseen[0]!r}",
         )
     return Finding("drift", "ok", "the index says what the vault says")
 
@@ -212,12 +217,67 @@ def _memory(app: App) -> Finding:
     if status.problems or status.unreadable:
         what = [
             *status.problems,
-            *([f"{status.unreadable} damaged lines in the queue"] * bool(status.unreadable)),
+            *([f"{plural(status.unreadable, 'damaged line')} in the queue"] * bool(status.unreadable)),
         ]
         return Finding("memory", "doubtful", "; ".join(what))
     waits = [f"{status.pending} on their way into notes"] * bool(status.pending)
     waits += [f"{status.inbox} in the inbox for you"] * bool(status.inbox)
-    return Finding("memory", "ok", ", ".join([f"{status.total} memories", *waits]))
+    return Finding("memory", "ok", ", ".join([plural(status.total, "memory"), *waits]))
+
+
+def _roles(app: App) -> Finding:
+    """Notes of the layout that are not where they should be."""
+    layout = app.layout
+    moved = layout.moved
+    if moved is None:
+        return Finding("roles", "ok", f"layout {layout.name}")
+    troubles = [
+        _trouble_text(trouble)
+        for trouble in moved.troubles(layout)
+        if trouble.claims or not _removed_by_us(app, trouble.usual)
+    ]
+    if troubles:
+        return Finding("roles", "doubtful", "; ".join(troubles))
+    elsewhere = [f"{role} is {path!r}" for role, path in moved.elsewhere(layout).items()]
+    return Finding("roles", "ok", ", ".join(elsewhere) or "every note of the layout is in its place")
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text, cut after a word."""
+    import textwrap
+
+    return textwrap.shorten(text, _LONGEST_NOTE, placeholder=" …")
+
+
+def _removed_by_us(app: App, path: str) -> bool:
+    """Return whether our last change of the note removed it, as an undo does."""
+    changes = app.writer.history(path, 1)
+    return bool(changes) and not changes[0].after_hash
+
+
+def _trouble_text(trouble: Trouble) -> str:
+    if not trouble.claims:
+        return (
+            f"the note of {trouble.role!r} ({trouble.usual!r}) is gone; bring it back (hindbrain history "
+            "lists what Hindbrain changed), or go on: a new one is made when it is needed"
+        )
+    notes = ", ".join(map(repr, trouble.claims))
+    return (
+        f"{len(trouble.claims)} notes say that they are {trouble.role!r}: {notes}; {trouble.claims[0]!r} is "
+        f"used. Move the right one to {trouble.usual!r}, or take `type` out of the others"
+    )
+
+
+def _guards(app: App) -> Finding:
+    known = app.learning.guards()
+    if known.unusable:
+        told = "; ".join(f"{one.text!r} of {one.id!r}: {one.problem}" for one in known.unusable)
+        return Finding("guards", "doubtful", f"not checked before tool calls: {told}; correct it there")
+    waiting = [guard.id for guard in known.usable if guard not in known.in_force]
+    if waiting:
+        told = ", ".join(map(repr, dict.fromkeys(waiting)))
+        return Finding("guards", "doubtful", f"the guard of {told} is not in force yet; run: hindbrain learn")
+    return Finding("guards", "ok", plural(len(known.usable), "guard") + " before tool calls")
 
 
 def _daemon(app: App) -> Finding:
@@ -248,10 +308,10 @@ def _hooks(app: App) -> Finding:
     from hindbrain.edge.conversation_state import hooks_state
 
     state = hooks_state(app.config)
-    detail = f"{state['calls_today']} calls in the last day"
+    detail = f"{plural(state['calls_today'], 'call')} in the last day"
     if state["failures_today"]:
         last = state["last_failure"]
-        what = f"{last['host']} {last['event']}: {(last['note'] or last['outcome'])[:_LONGEST_NOTE]}"
+        what = f"{last['host']} {last['event']}: {_shortened(last['note'] or last['outcome'])}"
         return Finding(
             "hooks", "doubtful", f"{detail}, {state['failures_today']} failed, the last one {what}; "
             "hindbrain hook log shows them",
@@ -299,7 +359,7 @@ def _leftovers(app: App) -> Finding:
         return Finding(
             "leftovers",
             "doubtful",
-            f"{len(found)} temp files of an interrupted write, as {found[0]!r}",
+            f"{plural(len(found), 'temp file')} of an interrupted write, as {found[0]!r}",
             "recover",
         )
     return Finding("leftovers", "ok", "no temp file of ours in the vault")
@@ -338,6 +398,8 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
     _embedder,
     _watch,
     _memory,
+    _roles,
+    _guards,
     _daemon,
     _plugins,
     _hooks,

@@ -48,9 +48,9 @@ def _head(number: int, hit: Hit, out: Output, *, same_note: bool) -> str:
 
 
 def _name(hit: Hit) -> str:
-    """Title > Heading, without saying a title twice that is also the first heading."""
+    """The note's name, then its headings; a first heading that only repeats the name is left out."""
     headings = hit.heading.split(" > ") if hit.heading else []
-    if headings and headings[0] == hit.title:
+    if headings and headings[0].casefold() == hit.title.casefold():
         headings = headings[1:]
     return " > ".join((hit.title, *headings))
 

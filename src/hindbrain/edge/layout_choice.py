@@ -5,6 +5,7 @@ Decides and writes nothing. Knows nothing of how a result is printed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,11 +77,23 @@ def _built_in(root: Path, wanted: str, folder: str | None, had: Layout | None, *
     if name not in LAYOUTS:
         raise UsageError(f"the layout {name!r} is written in a file; change `folder` there")
     if folder is not None:
-        return settled(built_in(name, check_folder(folder)), root)
+        return settled(_with_owner_days(built_in(name, check_folder(folder)), root), root)
     found = recognise(name, root)
     if found:
         return found
-    return settled(built_in(name, "" if new and name != "para" else default_folder(name, root)), root)
+    own = built_in(name, "" if new and name != "para" else default_folder(name, root))
+    return settled(_with_owner_days(own, root), root)
+
+
+def _with_owner_days(layout: Layout, root: Path) -> Layout:
+    """Where the whole vault is the agent's, it shares the owner's daily notes as Obsidian names them."""
+    from hindbrain.vault.obsidian import ObsidianSettings, read_obsidian
+
+    settings = read_obsidian(root)
+    named = settings.daily_template
+    if layout.folder or not named or named == ObsidianSettings().daily_template:
+        return layout  # a format of Obsidian's own default is no choice of the owner's
+    return replace(layout, roles={**layout.roles, "daily": (named,)})
 
 
 def _from_file(wanted: str, folder: str | None, *, new: bool) -> tuple[Layout, bytes]:

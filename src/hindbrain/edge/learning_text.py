@@ -26,10 +26,6 @@ def working(out: Output, what: str) -> Iterator[None]:
         yield
 
 
-def counted(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
 def in_words(parts: Sequence[tuple[int, str] | tuple[int, str, str]]) -> str:
     """`2 new, 1 changed`; "" when all are 0. A third word is for more than one."""
     return ", ".join(f"{part[0]} {part[-1] if part[0] != 1 else part[1]}" for part in parts if part[0])

@@ -15,7 +15,7 @@ def find_note(app: App, name: str) -> NotePath:
     """Raises NotFound, Ambiguous, UnsafePath, or IndexMissing where only the index could tell."""
     from hindbrain.search import note_names
 
-    return note_names.find_note(app.root, lambda: app.store, name)
+    return note_names.find_note(app.root, app.fresh_store, name)
 
 
 def find_part(app: App, name: str) -> tuple[NotePath, str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.app import App, build_app, locate_vault
 from hindbrain.base.config import Config, load_config
-from hindbrain.base.errors import NotFound, VaultError
+from hindbrain.base.errors import Busy, NotFound, VaultError
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import Output
 
 if TYPE_CHECKING:
@@ -24,7 +26,26 @@ def open_app(args: Namespace, *, config: Config | None = None, warm: bool = Fals
     config = config or load_config()
     root = locate_vault(config, named=args.vault)
     check_folder(root)
-    return build_app(config, root, warm=warm)
+    app = build_app(config, root, warm=warm)
+    if app.copy_of:
+        app = _with_own_id(app)
+    if not warm:
+        from hindbrain.edge.daemon.searching import daemon_search
+
+        app.ask_elsewhere = daemon_search(config, root)
+    return app
+
+
+def _with_own_id(copy: App) -> App:
+    """A copied vault, opened as a vault of its own. Its owner is told, once."""
+    left = copy.leave_original()
+    copy.close()
+    if left:
+        sys.stderr.write(
+            f"hindbrain: {str(copy.root)!r} is a copy of {copy.copy_of!r} and has an id of its own now; "
+            "its index and its history begin here, the original keeps its own\n"
+        )
+    return build_app(copy.config, copy.root, warm=copy.warm)
 
 
 def check_folder(root: Path, *, named_by: str = "") -> None:
@@ -34,7 +55,12 @@ def check_folder(root: Path, *, named_by: str = "") -> None:
     said = f" ({named_by})" if named_by else ""
     if root.exists():
         raise VaultError(f"{str(root)!r}{said} is not a folder; give the folder that holds the notes")
-    raise NotFound(f"no vault at {str(root)!r}{said}; check the path, and that its disk is mounted")
+    import shlex
+
+    raise NotFound(
+        f"no vault at {str(root)!r}{said}: the folder does not exist; check the path and that its disk is "
+        f"mounted, or make a new folder: mkdir -p {shlex.quote(str(root))}"
+    )
 
 
 def sync_with_progress(
@@ -46,12 +72,45 @@ def sync_with_progress(
         return app.sync(listener, verify=verify, confirm=confirm, vectors=vectors)
 
 
-def make_first_index(app: App, out: Output) -> None:
-    """For whoever searches before the first sync: make the index, and say what could not be taken in."""
+def prepare_index(app: App, out: Output, *, no_sync: bool = False, vectors: bool = True) -> None:
+    """Before an answer: make the index, or finish one that was cut short. `no_sync`: take it as it is.
+
+    `vectors`: the answer needs them. Only the built-in embedder is worth waiting for.
+    """
+    app.takes_in = not no_sync
+    if no_sync:
+        return
+    if app.has_whole_index() and not (vectors and app.lacks_vectors()):
+        return
+    if app.index_path.exists() and _is_being_written(app):
+        return  # another process is at it; the answer says how far that is
+    _make_index(app, out)
+
+
+def _is_being_written(app: App) -> bool:
+    from hindbrain.vault.lock import FileLock
+
+    try:
+        with FileLock(app.state / "index.lock").held(0):
+            return False
+    except Busy:
+        return True
+
+
+def _make_index(app: App, out: Output) -> None:
+    """Make the index, and say what could not be taken in."""
     from hindbrain.edge.report_text import troubles
 
-    out.say(f"indexing {str(app.root)!r} (first time)")
+    out.say(f"indexing {str(app.root)!r} ({_why_index(app)})")
     report = sync_with_progress(app, out)
-    out.say(f"{report.indexed} notes indexed")
+    out.say(f"{plural(report.indexed, 'note')} indexed")
     for text in troubles(report):
         out.warn(text)
+
+
+def _why_index(app: App) -> str:
+    if not app.index_path.exists():
+        return "first time"
+    if app.store.meta("synced_at") and not app.has_whole_index():
+        return "the version or its settings have changed"
+    return "going on where it stopped"

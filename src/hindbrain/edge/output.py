@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from hindbrain.edge.streams import MessageStream, ResultStream, use_utf8
+
 TYPE_CHECKING = False  # typing.TYPE_CHECKING; its module is worth a fifth of `hindbrain --help`
 if TYPE_CHECKING:
     from typing import IO, Any
@@ -22,12 +24,10 @@ class Output:
 
     def __init__(self, *, json: bool = False) -> None:
         self.json = json
-        self.stdout: IO[str] = sys.stdout
-        self.stderr: IO[str] = sys.stderr
-        for stream in (self.stdout, self.stderr):
-            # A terminal that can't show a letter shows a substitute; it is no reason to fail.
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            use_utf8(stream)
+        self.stdout: IO[str] = ResultStream(sys.stdout)  # type: ignore[assignment]
+        self.stderr: IO[str] = MessageStream(sys.stderr)  # type: ignore[assignment]
 
     def line(self, text: str = "") -> None:
         """A line of the result, for a person."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 _MOST_LEFT_OUT = 20
 REASONS = {
     "budget": "did not fit",
+    "notes": "the preset quotes no more notes",
+    "characters": "the preset allows no more characters",
     "repeats": "says the same as what is shown",
     "in_window": "is in the window already",
     "unlikely": "too unlikely",
@@ -23,6 +26,8 @@ REASONS = {
 }
 _IN_SHORT = {
     "budget": "did not fit",
+    "notes": "beyond the number of notes that the preset quotes",
+    "characters": "beyond the characters that the preset allows",
     "repeats": "repeated",
     "in_window": "in the window already",
     "unlikely": "too unlikely",
@@ -30,7 +35,7 @@ _IN_SHORT = {
     "no_text": "without words",
     "changed": "changed since the last sync",
 }
-_TOO_SMALL = frozenset(("budget", "dropped"))
+_TOO_SMALL = frozenset(("budget", "characters", "dropped"))
 
 
 class Cost(NamedTuple):
@@ -52,7 +57,7 @@ def cost_of(pack: Pack, rendered: str) -> Cost:
     told: list[str] = []
     for quoted in (quoted for slot in pack.slots for quoted in by_note(slot.excerpts)):
         told += [" ".join(dict.fromkeys((quoted.first.title, *named(quoted), quoted.date)))]
-        told += [excerpt.text for excerpt in quoted.excerpts]
+        told += [quoted.text]
     return Cost(count_tokens(rendered), sum(map(count_tokens, told)))
 
 
@@ -60,7 +65,7 @@ def cost_line(pack: Pack, cost: Cost) -> str:
     notes = len({excerpt.path for excerpt in pack.excerpts})
     parts = [
         f"{cost.tokens:,} of {pack.budget:,} tokens",
-        f"{counted(len(pack.excerpts), 'excerpt')} of {counted(notes, 'note')}",
+        f"{plural(len(pack.excerpts), 'excerpt')} of {plural(notes, 'note')}",
         f"{cost.share:.0%} text",
     ]
     if pack.confidence:
@@ -70,6 +75,7 @@ def cost_line(pack: Pack, cost: Cost) -> str:
 
 def explain_lines(pack: Pack, cost: Cost, out: Output) -> Iterator[str]:
     """Slot by slot what is in it and why; what was left out and why; what it costs in all."""
+    slots = sum(slot.tokens for slot in pack.slots)
     yield f"looked for: {safe(pack.query)}" if pack.query.strip() else "nothing was looked for"
     for slot in pack.slots:
         yield ""
@@ -80,6 +86,8 @@ def explain_lines(pack: Pack, cost: Cost, out: Output) -> Iterator[str]:
         yield ""
         yield from _left_out_lines(pack.left_out, out)
     yield ""
+    if pack.excerpts:
+        yield f"{out.paint('frame', BOLD)}   {out.paint(f'{cost.tokens - slots:,} tokens', DIM)}"
     yield f"{out.paint('in all', BOLD)}   {out.paint(cost_line(pack, cost), DIM)}"
 
 
@@ -124,10 +132,6 @@ def place_of(excerpt: Excerpt) -> str:
         return safe(excerpt.path)
     last = f"-{excerpt.last_line}" if excerpt.last_line > excerpt.first_line else ""
     return f"{safe(excerpt.path)}:{excerpt.first_line}{last}"
-
-
-def counted(number: int, name: str, names: str = "") -> str:
-    return f"{number:,} {name}" if number == 1 else f"{number:,} {names or name + 's'}"
 
 
 def why_empty(pack: Pack) -> str:

@@ -18,7 +18,9 @@ Made by `python -m hindbrain.edge.reference`; do not edit by hand.
 
 The result goes to stdout, everything else to stderr. `--json` prints one JSON value, in the shapes of
 [json.md](json.md). Exit codes: 0 done (also when nothing was found), 1 it could not be done, or not wholly,
-2 the arguments are wrong, 3 a run waits for your approval, 130 interrupted.
+2 the arguments are wrong, 3 a run waits for your approval, 4 the result could not be written,
+130 interrupted. A reader that leaves early (`| head`) is no error. Output to a file or a pipe is UTF-8 on
+every system.
 
 Every command takes `--vault PATH` (else the nearest vault from the current folder upwards, else the setting
 `vault.path`), `--json`, `--debug` and `--help`.

@@ -14,7 +14,8 @@ from itertools import groupby
 
 from hindbrain.base import errors
 from hindbrain.base.config import KEY_NAMES, SETTINGS, Setting, Value, variable_of
-from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.base.errors import HindbrainError, OutputFailed, UsageError
+from hindbrain.edge.main import EXIT_OUTPUT_FAILED
 from hindbrain.memory.tools import DEFAULT_SET, TOOL_SETS, TOOLS, tools_of
 from hindbrain.memory.tools.tool import Param, Tool, listed_tool
 
@@ -35,9 +36,13 @@ place); `HINDBRAIN_CONFIG` names another one. A section of the file is the part 
 k = 20
 ```
 
-A list is written `["a", "b"]` in the file and `a,b` in a variable or on the command line. A name in the file
-that does not exist and a value of the wrong kind are errors (`config`). A vault holds no settings: what a
-sync tool or an agent can write must not decide where notes are sent.
+A list is written `["a", "b"]` in the file and `a,b` in a variable or on the command line. A name that
+does not exist and a value that a setting may not have are errors (`config`), when it is set and whenever it
+is loaded; `hindbrain config` names what is wrong and repairs it. A path may begin with `~`. A relative one is
+made absolute: from the current folder on the command line and in a variable, from the folder of the settings
+file in the file. A setting holds at every door: command line,
+MCP, hooks, service and context packs. A vault holds no settings: what a sync tool or an agent can write must
+not decide where notes are sent.
 """
 _ERRORS_INTRO = """\
 # Errors
@@ -49,9 +54,10 @@ what to do next. The command line prints `error: message  (code)` to stderr; wit
 stdout, in the shape of [json.md](json.md). Indented errors are kinds of the one above them.
 """
 _ERRORS_END = """\
-Exit codes: 2 where the arguments are wrong, 1 for every other error. 1 is also the end of a command that did
-its work, but not wholly (`sync` with notes that could not be read); its result names what is missing. Nothing
-found is no error: exit 0.
+Exit codes: 2 where the arguments are wrong, 4 where the result could not be written, 1 for every other error.
+1 is also the end of a command that did its work, but not wholly (`sync` with notes that could not be read);
+its result names what is missing. Nothing found is no error: exit 0. A reader of the output that leaves early,
+as `head` does, is no error either.
 
 `internal` means a bug: run the command again with `--debug` and report what it shows.
 """
@@ -92,7 +98,6 @@ _EFFECTS = {
     "remove": "removes; `hindbrain undo` takes it back",
 }
 _TREE_ROW = re.compile(r"^ {4}([│├└─ ]*)(\w+) +(\w+) +(\S.*)$", re.MULTILINE)
-_KINDS = {bool: "true or false", int: "whole number", float: "number", str: "text", tuple: "list of texts"}
 
 
 def settings_page() -> str:
@@ -107,14 +112,19 @@ def settings_page() -> str:
 
 
 def _table(settings: list[Setting]) -> str:
-    head = ["| setting | default | kind | variable | what it is |", "|---|---|---|---|---|"]
+    head = ["| setting | default | may be | variable | what it is |", "|---|---|---|---|---|"]
     return "\n".join(head + [_setting_row(setting) for setting in settings])
 
 
 def _setting_row(setting: Setting) -> str:
-    kind = _KINDS[type(setting.default)]
-    default = _default_text(setting.default)
-    return f"| `{setting.name}` | {default} | {kind} | `{variable_of(setting.name)}` | {setting.doc} |"
+    cells = (
+        f"`{setting.name}`",
+        _default_text(setting.default),
+        setting.allowed,
+        f"`{variable_of(setting.name)}`",
+        setting.doc,
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _default_text(value: Value) -> str:
@@ -149,7 +159,7 @@ def _all_kinds(root: type[HindbrainError]) -> set[type[HindbrainError]]:
 
 
 def _error_row(depth: int, kind: type[HindbrainError], meaning: str) -> str:
-    status = 2 if issubclass(kind, UsageError) else 1
+    status = {UsageError: 2, OutputFailed: EXIT_OUTPUT_FAILED}.get(kind, 1)
     return f"| {'&emsp;' * depth}{kind.__name__} | `{kind.code}` | {status} | {meaning} |"
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.plural import plural
+from hindbrain.base.secrets import mask
 from hindbrain.edge.output import BOLD, CYAN, DIM, YELLOW, Output, safe
-from hindbrain.edge.pack_text import counted, place_of, why_empty
+from hindbrain.edge.pack_text import place_of, why_empty
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -57,7 +59,9 @@ def show_replay(app: App, file: str, out: Output) -> int:
     host = sniff(path) or "own"
     turns: list[Replayed] = []
     notices = list(read.problems)
-    for replayed in replay(app, read.messages, host=host):
+    # Everything shown of a turn is made of these texts: its prompt, its query, the name of its topic.
+    messages = [message._replace(text=mask(message.text)) for message in read.messages]
+    for replayed in replay(app, messages, host=host):
         turns.append(replayed)
         notices += replayed.turn.notices
         if not out.json:
@@ -85,16 +89,17 @@ def replay(app: App, messages: Sequence[Message], *, host: str) -> Iterator[Repl
             if not _is_prompt(message):
                 continue
             before = tuple(messages[max(0, at - _RECENT) : at])
-            drift = _drift(reader.talk(before), reader.prompt(message.text))
+            limit = context.settings.topic_threshold
+            drift = _drift(reader.talk(before), reader.prompt(message.text), limit)
             turn = context.turn(ledger.session, message.text, recent=before)
             yield Replayed(message.text, turn, drift, count_tokens(turn.text), ledger.status())
 
 
-def _drift(before: Topic, now: Topic) -> Drift | None:
+def _drift(before: Topic, now: Topic, threshold: float) -> Drift | None:
     """None where there is nothing to compare with: before the first prompt, or after talk about nothing."""
     from hindbrain.context.topic.drift import judge_drift
 
-    return judge_drift(before, now) if before.words else None
+    return judge_drift(before, now, threshold=threshold) if before.words else None
 
 
 @contextmanager
@@ -144,15 +149,15 @@ def _topic_line(replayed: Replayed, out: Output) -> str:
         return out.paint(f"{told}, similarity {drift.similarity:.2f}", DIM)
     told = f"topic: {safe(turn.shift)} (similarity {drift.similarity:.2f}, below {drift.threshold:.2f})"
     if turn.released:
-        told += f", {counted(turn.released, 'passage')} let go"
+        told += f", {plural(turn.released, 'passage')} let go"
     return out.paint(told, YELLOW)
 
 
 def _window_line(replayed: Replayed) -> str:
-    entered = f"{counted(replayed.tokens, 'token')} entered" if replayed.tokens else "nothing entered"
+    entered = f"{plural(replayed.tokens, 'token')} entered" if replayed.tokens else "nothing entered"
     window = replayed.window
     return (
-        f"{entered}; the window holds {counted(window.pages, 'excerpt')} of {counted(window.tokens, 'token')}"
+        f"{entered}; the window holds {plural(window.pages, 'excerpt')} of {plural(window.tokens, 'token')}"
     )
 
 
@@ -160,16 +165,16 @@ def _summary(turns: Sequence[Replayed], *, keeps: bool) -> str:
     last = turns[-1].window
     most = max(replayed.window.tokens for replayed in turns)
     parts = [
-        counted(len(turns), "turn"),
-        counted(sum(bool(replayed.turn.shift) for replayed in turns), "change") + " of topic",
+        plural(len(turns), "turn"),
+        plural(sum(bool(replayed.turn.shift) for replayed in turns), "change") + " of topic",
     ]
     if not last.injected:
         return " · ".join([*parts, "nothing was injected"])
     parts += [
-        f"{counted(last.injected, 'excerpt')} entered, {last.returned:,} of them again",
+        f"{plural(last.injected, 'excerpt')} entered, {last.returned:,} of them again",
         f"{last.released:,} let go" if not keeps else "none let go: the host keeps what was injected",
         f"{sum(replayed.tokens for replayed in turns):,} tokens in all, at most {most:,} in the window",
-        f"{counted(sum(not replayed.entered for replayed in turns), 'turn')} without any",
+        f"{plural(sum(not replayed.entered for replayed in turns), 'turn')} without any",
     ]
     return " · ".join(parts)
 

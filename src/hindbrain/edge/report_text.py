@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import safe
 
 if TYPE_CHECKING:
@@ -20,13 +21,14 @@ _SUSPICIONS = {
 
 def summary(report: SyncReport, took: str) -> str:
     """One line: what a sync did."""
-    parts = [f"{report.files} notes: {report.indexed} indexed, {report.unchanged} unchanged"]
+    parts = [f"{plural(report.files, 'note')}: {report.indexed} indexed, {report.unchanged} unchanged"]
     if report.removed:
         parts[0] += f", {report.removed} removed"
     if report.embedded:
-        parts.append(f"{report.embedded} passages embedded")
-    if report.skipped:
-        parts.append(f"{len(report.skipped)} left out (hindbrain status)")
+        parts.append(f"{plural(report.embedded, 'passage')} embedded")
+    left_out = len(report.skipped) + sum(item.notes for item in report.left_out)
+    if left_out:
+        parts.append(f"{left_out} left out (hindbrain status)")
     return f"{'; '.join(parts)}; {took}"
 
 
@@ -34,24 +36,27 @@ def troubles(report: SyncReport) -> list[str]:
     """Why the index does not say all that the vault says, each with what to do."""
     found = [f"{safe(item.path)}: {safe(item.message)}  ({item.code})" for item in report.failed[:_SHOWN]]
     if len(report.failed) > _SHOWN:
-        found.append(f"and {len(report.failed) - _SHOWN} more notes failed; hindbrain status lists them")
+        found.append(
+            f"and {plural(len(report.failed) - _SHOWN, 'more note')} failed; hindbrain status lists them"
+        )
     if report.suspicious:
         why = _SUSPICIONS.get(report.suspicious, report.suspicious)
         found.append(f"nothing was changed: {why}  ({report.suspicious})")
     if report.missing.frozen:
         found.append(
-            f"{len(report.missing.deleted)} notes are missing ({_some(report.missing.deleted)}); they stay "
-            "in the index. If you deleted them: hindbrain sync --yes  (brake)"
+            f"{plural(len(report.missing.deleted), 'note is', 'notes are')} missing "
+            f"({_some(report.missing.deleted)}); they stay in the index. "
+            "If you deleted them: hindbrain sync --yes  (brake)"
         )
     if report.missing.unseen:
         found.append(
-            f"{len(report.missing.unseen)} notes could not be looked at ({_some(report.missing.unseen)}); "
-            "kept as they were  (unseen)"
+            f"{plural(len(report.missing.unseen), 'note')} could not be looked at "
+            f"({_some(report.missing.unseen)}); kept as they were  (unseen)"
         )
     if report.embedder_error:
         found.append(
-            f"{report.pending} passages wait for vectors: {report.embedder_error}; "
-            "keyword search works  (embedder)"
+            f"{plural(report.pending, 'passage waits', 'passages wait')} for vectors: "
+            f"{report.embedder_error}; keyword search works  (embedder)"
         )
     return found
 
@@ -74,6 +79,8 @@ def report_data(report: SyncReport) -> dict[str, Any]:
         "noticed": [
             {"path": item.path, "reason": item.reason, "detail": item.detail} for item in report.noticed
         ],
+        "left_out": [{"path": item.path, "rule": item.rule, "notes": item.notes} for item in report.left_out],
+        "attachments": dict(report.attachments),
         "missing": {
             "frozen": report.missing.frozen,
             "deleted": list(report.missing.deleted),

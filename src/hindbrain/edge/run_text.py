@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import BOLD, DIM, GREEN, RED, YELLOW, Output, safe
 from hindbrain.edge.when import moment_text, span_text
 
@@ -91,7 +92,7 @@ def _facts(episode: Episode, out: Output, *, finished: bool) -> str:
     outcome = episode.outcome if finished else UNFINISHED
     told = [f"score {episode.score}"] if episode.score is not None else []
     if episode.iterations:
-        told.append(f"{episode.iterations} iteration{'' if episode.iterations == 1 else 's'}")
+        told.append(plural(episode.iterations, "iteration"))
     told += [_took(episode)] if _took(episode) != "-" else []
     told += [episode.app, f"by {episode.host}" if episode.host != "own" else "", episode.session]
     told += [moment_text(episode.started), f"^{episode.run}"]

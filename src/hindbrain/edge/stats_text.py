@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import safe
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Section(NamedTuple):
 
 def sections_of(stats: Stats) -> list[Section]:
     """What there is to say; a section that would say nothing is left out."""
-    found = [_runs(stats), _learned(stats), _memory(stats), _background(stats)]
+    found = [_runs(stats), _learned(stats), _memory(stats), _hosts(stats), _background(stats)]
     return [section for section in found if section.rows]
 
 
@@ -91,10 +92,12 @@ def percent(share: float | None) -> str:
 
 def _runs(stats: Stats) -> Section:
     counts = stats.all
+    if not counts.runs:
+        return Section("Runs", ())
     judged = counts.well + counts.ill
     # As many runs in each period would be a straight line.
     over_time = _over(stats, _of_runs) if stats.by == "week" else ""
-    rows = [Row("runs", f"{counts.runs} of {_number(stats.kinds, 'kind')}", over_time)]
+    rows = [Row("runs", f"{counts.runs} of {plural(stats.kinds, 'kind')}", over_time)]
     rows.append(
         Row(
             "went well", f"{percent(counts.success)} ({counts.well} of {judged})", _over(stats, _success, 1.0)
@@ -103,7 +106,7 @@ def _runs(stats: Stats) -> Section:
     if unjudged := counts.runs - judged:
         rows.append(Row("not counted", f"{unjudged} cancelled, or nobody knows"))
     if counts.ill:
-        told = f"{percent(counts.repeated)} ({counts.repeats} of {_number(counts.ill, 'failure')})"
+        told = f"{percent(counts.repeated)} ({counts.repeats} of {plural(counts.ill, 'failure')})"
         rows.append(Row("failed again", told, _over(stats, _repeated, 1.0)))
     if counts.iterations:
         rows.append(Row("iterations", f"{counts.iterations:.1f} a run", _over(stats, _iterations)))
@@ -111,7 +114,7 @@ def _runs(stats: Stats) -> Section:
         first = stats.first_time.iterations
         beside = f"; {first:.1f} at the first time" if first else ""
         rows.append(Row("known tasks", f"{counts.known_iterations:.1f} iterations{beside}"))
-    when = f"last {_number(stats.days, 'day')}" if stats.days else "all runs"
+    when = f"last {plural(stats.days, 'day')}" if stats.days else "all runs"
     return Section(f"Runs ({when}; {_scale(stats)})" if stats.periods else "Runs", tuple(rows))
 
 
@@ -133,7 +136,7 @@ def _learned(stats: Stats) -> Section:
 
 
 def _used(runs: int, well: int) -> str:
-    return f"{_number(runs, 'run')}, {percent(well / runs)} went well" if runs else "not yet"
+    return f"{plural(runs, 'run')}, {percent(well / runs)} went well" if runs else "not yet"
 
 
 def _memory(stats: Stats) -> Section:
@@ -144,11 +147,11 @@ def _memory(stats: Stats) -> Section:
     rows = [
         Row(
             "injected",
-            f"into {_number(runs, 'run')}, {memory.tokens:,} tokens ({memory.tokens // runs} a run)",
+            f"into {plural(runs, 'run')}, {memory.tokens:,} tokens ({memory.tokens // runs} a run)",
         ),
         Row("with it", f"{percent(memory.with_memory.success)} went well"),
         Row(
-            "without", f"{percent(memory.without.success)} of {_number(memory.without.runs, 'run')} went well"
+            "without", f"{percent(memory.without.success)} of {plural(memory.without.runs, 'run')} went well"
         ),
     ]
     if memory.compared:
@@ -156,6 +159,22 @@ def _memory(stats: Stats) -> Section:
     rows += [Row("better with", _account(*row)) for row in memory.best]
     rows += [Row("worse with", _account(*row)) for row in memory.worst]
     return Section("Memory", tuple(rows))
+
+
+def _hosts(stats: Stats) -> Section:
+    hosts = stats.hosts
+    if not hosts.sessions:
+        return Section("Agent hosts", ())
+    by_host = sorted(hosts.sessions.items(), key=lambda row: (-row[1], row[0]))
+    sessions = plural(sum(hosts.sessions.values()), "session")
+    rows = [Row("asked", f"{plural(hosts.prompts, 'prompt')} in {sessions}")]
+    rows += [Row(safe(host), plural(count, "session")) for host, count in by_host] if len(by_host) > 1 else []
+    if hosts.prompts:
+        share = percent(hosts.answered / hosts.prompts)
+        rows.append(Row("answered", f"{hosts.answered} of {plural(hosts.prompts, 'prompt')} ({share})"))
+    rows.append(Row("injected", f"{plural(hosts.excerpts, 'excerpt')}, {hosts.tokens:,} tokens in all"))
+    days = min(stats.days, 30) if stats.days else 30
+    return Section(f"Agent hosts (last {plural(days, 'day')})", tuple(rows))
 
 
 def _background(stats: Stats) -> Section:
@@ -166,13 +185,9 @@ def _background(stats: Stats) -> Section:
 
 def _account(id_: str, account: Return) -> str:
     return (
-        f"{safe(id_)}: {account.lift * 100:+.0f} points, {_number(account.injected, 'run')}, "
+        f"{safe(id_)}: {account.lift * 100:+.0f} points, {plural(account.injected, 'run')}, "
         f"{account.tokens:,} tokens"
     )
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _scale(stats: Stats) -> str:
@@ -182,7 +197,7 @@ def _scale(stats: Stats) -> str:
 def _runs_in_a_bar(stats: Stats) -> str:
     counts = [period.counts.runs for period in stats.periods]
     low, high = min(counts), max(counts)
-    return _number(high, "run") if low == high else f"{low} to {high} runs"
+    return plural(high, "run") if low == high else f"{low} to {high} runs"
 
 
 def _over(stats: Stats, value: Callable[[Counts], float | None], top: float = 0.0) -> str:

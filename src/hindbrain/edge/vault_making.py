@@ -43,8 +43,6 @@ def make_vault(app: App) -> Path | None:
 
 def arrange(app: App, choice: LayoutChoice) -> FirstNotes:
     """Record the layout, then make its first notes."""
-    from datetime import datetime
-
     from hindbrain.vault.first_notes import FirstNotes, make_first_notes
     from hindbrain.vault.layout import LAYOUT_FILE
 
@@ -52,6 +50,6 @@ def arrange(app: App, choice: LayoutChoice) -> FirstNotes:
         app.writer.put_state_file(LAYOUT_FILE, choice.table)
     if not choice.make_notes:
         return FirstNotes()
-    # The owner's own day, whatever the time in Greenwich.
-    today = datetime.fromtimestamp(app.clock.now()).astimezone().date().isoformat()
-    return make_first_notes(choice.layout, app.root, app.writer, today=today)
+    # Another layout begins with notes of its own; of the same one, what was moved is not made again.
+    layout = choice.layout if choice.differs else app.following(choice.layout)
+    return make_first_notes(layout, app.root, app.writer, today=app.clock.today().isoformat())

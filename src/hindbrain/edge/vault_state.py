@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import IndexMissing
+from hindbrain.base.errors import ConfigError, IndexMissing
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -18,6 +20,7 @@ def vault_state(app: App) -> dict[str, Any]:
 
     return {
         "vault": {"path": str(app.root), "id": read_vault_id(app.root), "state": str(app.state)},
+        "layout": layout_state(app),
         "index": index_state(app),
         "embedder": embedder_state(app),
         "watch": watch_state(app),
@@ -25,6 +28,14 @@ def vault_state(app: App) -> dict[str, Any]:
         "hooks": hooks_state(app.config),
         "conversations": waiting_state(app.state),
     }
+
+
+def layout_state(app: App) -> dict[str, str] | None:
+    """None: the vault's layout file can't be used."""
+    try:
+        return {"name": app.layout.name, "folder": app.layout.folder}
+    except ConfigError:
+        return None
 
 
 def index_state(app: App) -> dict[str, Any] | None:
@@ -37,7 +48,7 @@ def index_state(app: App) -> dict[str, Any] | None:
     passages, notes = store.sizes()
     vectors = store.vector_count()
     synced_at = float(meta.get("synced_at") or 0.0)
-    left_out = store.report()
+    left_out, indexed = _parted(store.report())
     return {
         "path": str(app.index_path),
         "bytes": app.index_path.stat().st_size,
@@ -49,10 +60,36 @@ def index_state(app: App) -> dict[str, Any] | None:
         "pending": max(0, passages - vectors),
         "embedder": str(meta.get("embedder") or ""),
         "sqlite": str(meta.get("sqlite") or ""),
-        "left_out": [{"path": path, "code": code, "detail": detail} for path, code, detail in left_out],
-        "left_out_by_code": dict(Counter(code for _, code, _ in left_out).most_common()),
+        "left_out": [
+            {"path": path, "code": code, "detail": detail, "notes": notes}
+            for path, code, detail, notes in left_out
+        ],
+        "left_out_by_code": _counts(left_out),
+        "attachments": json.loads(str(meta.get("attachments") or "{}")),
+        "noticed": [{"path": path, "code": code, "detail": detail} for path, code, detail in indexed],
         "problems": [_problem(path, line) for path, lines in store.problems() for line in lines.split("\n")],
     }
+
+
+def _parted(
+    report: Sequence[tuple[str, str, str]],
+) -> tuple[list[tuple[str, str, str, int]], list[tuple[str, str, str]]]:
+    """What is not in the index, with how many notes each entry stands for; and what is, with a remark."""
+    from hindbrain.vault.scan_result import NOTICES, RULES
+
+    left_out = [
+        (path, code, "" if code in RULES else detail, int(detail) if code in RULES else 1)
+        for path, code, detail in report
+        if code not in NOTICES
+    ]
+    return left_out, [row for row in report if row[1] in NOTICES]
+
+
+def _counts(left_out: Sequence[tuple[str, str, str, int]]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for _, code, _, notes in left_out:
+        counts[code] += notes
+    return dict(counts.most_common())
 
 
 def embedder_state(app: App) -> dict[str, Any]:

@@ -23,6 +23,6 @@ def age_text(then: float, now: float) -> str:
 
 def moment_text(seconds: float) -> str:
     """A moment in local time, to the minute."""
-    import time
+    from hindbrain.base.clock import local_time
 
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    return f"{local_time(seconds):%Y-%m-%d %H:%M}"

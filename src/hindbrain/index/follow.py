@@ -16,6 +16,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, HindbrainError, NotFound, VaultError
+from hindbrain.base.plural import plural
 from hindbrain.index.heartbeat import Beating, Heartbeat, WatchState, read_heartbeat
 from hindbrain.index.progress import Listener, Progress
 from hindbrain.index.sync import Syncer, SyncReport
@@ -145,6 +146,7 @@ class Follower:
         self._health = _Health(clock.now())
         self._events = _Events()
         self._owed = Changes()
+        self._taking = Changes()  # of it, what a sync is at work on
         self._retry = _Retry(_FIRST_RETRY_S, _LAST_RETRY_S)
         self._embed_retry = _Retry(_FIRST_EMBED_RETRY_S, _LAST_EMBED_RETRY_S)
         self._embed_due = True  # once at the start in any case: the embedder may be another one than before
@@ -165,6 +167,13 @@ class Follower:
                 self._tell("stopped")
         except Busy as error:
             raise Busy("another process watches this vault already; `hindbrain status` shows it") from error
+
+    def pending(self) -> Changes | None:
+        """What has changed and is not in the index yet; None when that can't be told. For other threads."""
+        if self._health.text_error or not self._health.last_sync_at:
+            return None
+        found = self._changes.pending()
+        return None if found is None else found | self._owed | self._taking
 
     def _heartbeat(self) -> Heartbeat:
         now, health = self._clock.now(), self._health
@@ -225,7 +234,8 @@ class Follower:
 
     def _take_in(self, stop: threading.Event, *, quietly: bool = False) -> SyncReport | None:
         """Sync the text of what is owed. None when that failed; it is then owed still, and a scan with it."""
-        owed, self._owed = self._owed, Changes()
+        self._taking = owed = self._owed
+        self._owed = Changes()
         self._health.busy_since = self._clock.now()
         if owed.rescan:
             report = self._attempt(lambda: self._syncer.sync(None, self._listener(stop)))
@@ -237,6 +247,7 @@ class Follower:
             if report is not None:
                 self._fail("frozen", "vault", _suspicion(report.suspicious))
             return None
+        self._taking = Changes()
         self._took_in(report, whole=owed.rescan, quietly=quietly)
         return report
 
@@ -359,10 +370,10 @@ def _what_is_wrong(report: SyncReport) -> str:
     gone = report.missing
     if gone.frozen:
         return (
-            f"{len(gone.deleted)} notes are missing at once and were kept in the index; if they were deleted "
-            "on purpose, run: hindbrain sync --confirm"
+            f"{plural(len(gone.deleted), 'note is', 'notes are')} missing at once; kept in the index; "
+            "if they were deleted on purpose, run: hindbrain sync --yes"
         )
     if report.failed or gone.unseen:
         count = len(report.failed) + len(gone.unseen)
-        return f"{count} notes could not be taken in; hindbrain status names them"
+        return f"{plural(count, 'note')} could not be taken in; hindbrain status names them"
     return ""

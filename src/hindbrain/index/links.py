@@ -4,7 +4,8 @@ A target is looked for as a path of the vault (of the linking note, where it say
 then by file name: in the folder of the linking note, else the one with the shortest path. Obsidian keeps an
 alias as [[File|alias]] and does not resolve [[alias]]; here it does, last of all, and `how` says so. Case
 does not matter. Files that are no notes (images, PDFs) are attachments: no links between notes, and never
-reported as broken.
+reported as broken. In a Logseq graph a page needs no file: a reference to one that nobody has written yet is
+no broken link either, unless its name differs from that of a page by signs and spaces alone.
 
 Derived from the index alone, so as fresh as the index is.
 """
@@ -24,7 +25,7 @@ from hindbrain.index.names import link_key
 if TYPE_CHECKING:
     from hindbrain.index.store import IndexStore
 
-How: TypeAlias = Literal["self", "path", "name", "folder", "shortest", "alias", "attachment", "none"]
+How: TypeAlias = Literal["self", "path", "name", "folder", "shortest", "alias", "attachment", "page", "none"]
 Fault: TypeAlias = Literal["no_note", "no_heading", "no_block"]
 
 _ENDINGS = """
@@ -108,15 +109,13 @@ class LinkGraph:
         relative = _folded(posixpath.join(posixpath.dirname(from_path), written))
         beside = _without_ending(posixpath.normpath(relative))
         if written.startswith(("./", "../")):
-            return self._at(beside) or self._attachment(written)
+            return self._at(beside) or self._no_note(written)
         # [text](note.md) is relative to its note; a wikilink seldom has the ending.
         places = (beside, key.lstrip("/")) if key != written else (key.lstrip("/"),)
         for place in places:
             if found := self._at(place):
                 return found
-        return (
-            self._by_name(key.strip("/"), from_path) or self._by_alias(written) or self._attachment(written)
-        )
+        return self._by_name(key.strip("/"), from_path) or self._by_alias(written) or self._no_note(written)
 
     def backlinks(self, path: str) -> list[LinkLine]:
         """The links of other notes that lead to the note at `path`, each with its line."""
@@ -135,7 +134,7 @@ class LinkGraph:
         if note is None:
             return []
         links = self._lines(self._links("WHERE note_id = ?", (note.id,)))
-        return self.with_text([link for link in links if link.to.how not in ("self", "attachment")])
+        return self.with_text([link for link in links if link.to.how not in ("self", "attachment", "page")])
 
     def broken(self) -> list[BrokenLink]:
         """Every link whose note, heading or block is not there, by path and line."""
@@ -196,13 +195,19 @@ class LinkGraph:
         named = sorted(self._by_alias_name.get(written, ()), key=lambda path: (len(path), path))
         return Resolved(named[0], "alias", tuple(named) if len(named) > 1 else ()) if named else None
 
-    def _attachment(self, written: str) -> Resolved:
+    def _no_note(self, written: str) -> Resolved:
         ending = posixpath.splitext(written)[1].removeprefix(".")
         place = _without_ending(written).strip("./")
         is_file = (
             ending in _ATTACHMENTS or place in self._on_disk or place.rpartition("/")[2] in self._on_disk
         )
-        return Resolved("", "attachment" if is_file else "none")
+        if is_file or not self._is_logseq or _without_ending(written) != written or written.startswith("."):
+            return Resolved("", "attachment" if is_file else "none")
+        return Resolved("", "none" if _squashed(written) in self._by_squashed else "page")
+
+    @cached_property
+    def _is_logseq(self) -> bool:
+        return str(self._store.meta("recipe")).endswith(":logseq")
 
     @cached_property
     def _on_disk(self) -> frozenset[str]:
@@ -212,7 +217,7 @@ class LinkGraph:
 
     def fault_of(self, link: LinkLine) -> Fault | None:
         """Why a link leads nowhere; None when it leads somewhere."""
-        if link.to.how == "attachment":
+        if link.to.how in ("attachment", "page"):
             return None
         if _without_ending(_folded(link.to.path)) not in self._by_path:
             return "no_note"

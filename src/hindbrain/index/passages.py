@@ -16,7 +16,7 @@ from hindbrain.vault.note import Block, Note
 
 CHARS_PER_TOKEN = 4
 _TINY_CHARS = 40  # a shorter list item or rule says little alone: it goes with the next
-_PACK_ABOVE_TOKENS = 200  # above this the owner asked for chunks, not passages
+_PACK_ABOVE_TOKENS = 200  # above this, or with an overlap, the owner asked for chunks, not passages
 _SENTENCE_END = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；]")
 
 
@@ -45,7 +45,7 @@ def cut_passages(note: Note, settings: ChunkSettings) -> list[Passage]:
     starts = list(accumulate((len(line) + 1 for line in note.lines), initial=0))
     limit = max(20, settings.tokens) * CHARS_PER_TOKEN
     units = [piece for unit in _units(note.blocks, starts) for piece in _cut(unit, note.lines, starts, limit)]
-    if settings.tokens <= _PACK_ABOVE_TOKENS:
+    if settings.tokens <= _PACK_ABOVE_TOKENS and not settings.overlap:
         return units
     return list(_packed(units, limit, settings.overlap * CHARS_PER_TOKEN))
 
@@ -80,7 +80,9 @@ def _units(blocks: Sequence[Block], starts: Sequence[int]) -> Iterator[Passage]:
 
 def _ends_before(first: Block, last: Block, block: Block) -> bool:
     """A tiny unit stays within its section; a run of headings goes on to the first text below it."""
-    return block.kind == "heading" and last.kind != "heading" and first.kind != "heading"
+    if block.kind != "heading":
+        return block.headings != last.headings  # an outline leaves a section without a new heading
+    return last.kind != "heading" and first.kind != "heading"
 
 
 def _is_tiny(first: Block, last: Block, starts: Sequence[int]) -> bool:
@@ -138,6 +140,8 @@ def _packed(units: Sequence[Passage], limit: int, overlap: int) -> Iterator[Pass
             same = unit.headings == chunk[-1].headings
             kept = [one for one in chunk if same and chunk[-1].end - one.start <= overlap]
             chunk = kept if len(kept) < len(chunk) else kept[1:]  # a chunk is never only the next one's start
+            while chunk and unit.end - chunk[0].start > limit:
+                del chunk[0]
         chunk.append(unit)
     if chunk:
         yield _joined(chunk)

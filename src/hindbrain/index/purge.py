@@ -11,7 +11,9 @@ from pathlib import Path
 
 import apsw
 
-from hindbrain.index.schema import as_fault, open_writer
+from hindbrain.index.embedding_cache import CACHE_FILE
+from hindbrain.index.schema import as_fault, open_writer, remove_index
+from hindbrain.index.sign_file import SIGN_FILE
 from hindbrain.index.store import unpack_text
 from hindbrain.index.writer import IndexWriter
 from hindbrain.vault.lock import FileLock
@@ -50,6 +52,9 @@ def purge_index(state: Path, unwanted: Holds, gone: Iterable[str], *, timeout_s:
         db = open_writer(path)
         try:
             _forget_queries(db, unwanted)
+            (state / SIGN_FILE).unlink(missing_ok=True)
+            # By hash only, and nobody can say of which text: vectors of living passages stand in the index.
+            remove_index(state / CACHE_FILE)
             return _write_anew(db)
         except apsw.Error as error:
             raise as_fault(error, path) from error
@@ -62,8 +67,6 @@ def _forget_queries(db: apsw.Connection, unwanted: Holds) -> None:
         rows = db.execute("SELECT DISTINCT query FROM access_log WHERE query <> ''").fetchall()
         held = [(text,) for (query,) in rows if unwanted(text := str(query))]
         db.executemany("UPDATE access_log SET query = '' WHERE query = ?", held)
-        # By hash only, and nobody can say of which text: vectors of living passages stand elsewhere.
-        db.execute("DELETE FROM embedding_cache")
 
 
 def _write_anew(db: apsw.Connection) -> bool:

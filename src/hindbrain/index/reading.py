@@ -1,7 +1,8 @@
 """Files in, their records out: read, decode, mask, parse, cut. Writes nothing; may run in another process.
 
-What looks like a secret is masked before anything is made of the text, so that neither the index nor an
-embedder nor a hit ever has it. Length and lines stay, so that passages and citations are those of the note.
+What looks like a secret is masked before anything is made of the text, and what is not for readers (comments,
+drawing data) is blanked out, so that neither the index nor an embedder nor a hit ever has it. Length and
+lines stay, so that passages and citations are those of the note.
 """
 
 from collections.abc import Sequence
@@ -12,11 +13,14 @@ from hindbrain.base.errors import HindbrainError, NoteUnreadable
 from hindbrain.base.secrets import mask
 from hindbrain.index.passages import ChunkSettings
 from hindbrain.index.plan import KnownNote
-from hindbrain.index.record import NoteRecord, make_record
+from hindbrain.index.record import NoteRecord, make_canvas_record, make_record
+from hindbrain.vault.canvas import is_canvas, read_canvas
 from hindbrain.vault.hashing import content_hash
-from hindbrain.vault.parse import decode_note, parse_note
+from hindbrain.vault.logseq import as_page
+from hindbrain.vault.parse import decode_note
 from hindbrain.vault.paths import read_note
 from hindbrain.vault.scan_result import ScannedFile
+from hindbrain.vault.visible import visible_note
 
 _BINARY_LOOK = 8_192  # bytes in which a NUL marks a file that is no text
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -42,6 +46,7 @@ class ReadSettings:
     root: Path
     chunks: ChunkSettings
     max_bytes: int
+    logseq: bool = False  # the vault is a Logseq graph
 
 
 def read_files(
@@ -71,7 +76,13 @@ def _read_file(settings: ReadSettings, file: ScannedFile, known: KnownNote | Non
     if b"\0" in data[:_BINARY_LOOK] and not data.startswith(_UTF16_MARKS):
         raise NoteUnreadable(f"{file.path!r} is a binary file with a note's name; it is left out")
     text, problems = decode_note(data)
-    note = parse_note(mask(text), stem=file.path.rpartition("/")[2].rpartition(".")[0])
+    stem = file.path.rpartition("/")[2].rpartition(".")[0]
+    if is_canvas(file.path):
+        canvas = read_canvas(text, stem=stem, clean=mask)
+        return Reading(file, digest, now_ns, make_canvas_record(file.path, canvas, settings.chunks))
+    note = visible_note(mask(text), stem=stem)
+    if settings.logseq:
+        note = as_page(file.path, note)
     if problems:
         note = replace(note, problems=problems + note.problems)
     return Reading(file, digest, now_ns, make_record(file.path, note, settings.chunks))

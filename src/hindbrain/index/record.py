@@ -1,14 +1,17 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
 from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
 from hindbrain.index.spoken import spoken
+from hindbrain.vault.canvas import Canvas
 from hindbrain.vault.dates import date_words
+from hindbrain.vault.inline import without_links
+from hindbrain.vault.marks import block_ids
 from hindbrain.vault.note import Link, Note, Property
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.para import para_of
@@ -36,6 +39,7 @@ class NoteRecord:
 
     path: str
     filename: str
+    name: str  # as a hit shows it
     title: str
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
@@ -51,6 +55,7 @@ class NoteRecord:
     text: bytes  # compressed
     names: tuple[str, ...]
     links: tuple[Link, ...]
+    blocks: frozenset[str]  # ids of memories and tasks
     passages: tuple[PassageRow, ...]
     fields: tuple[str, ...]  # what `note_fts` holds, in its order
 
@@ -66,6 +71,7 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
     return NoteRecord(
         path=path,
         filename=filename,
+        name=note.name,
         title=note.title,
         tags=note.tags,
         aliases=note.aliases,
@@ -81,9 +87,20 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), 1),
         names=tuple(dict.fromkeys(filter(None, map(name_key, (filename, note.title, *note.aliases))))),
         links=note.links,
+        blocks=block_ids(text),
         passages=_passages(path, note, text, settings),
         fields=tuple(searchable(field) for field in fields),
     )
+
+
+def make_canvas_record(path: str, canvas: Canvas, settings: ChunkSettings) -> NoteRecord:
+    """As `make_record`, with the lines of the file. Its name has the ending: a note may share the rest."""
+    record = make_record(path, canvas.note, settings)
+    passages = tuple(
+        replace(row, first_line=canvas.lines[row.first_line - 1], last_line=canvas.lines[row.last_line - 1])
+        for row in record.passages
+    )
+    return replace(record, names=(name_key(canvas.note.name),), blocks=frozenset(), passages=passages)
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:
@@ -94,7 +111,7 @@ def embedded_text(title: str, heading: str, text: str) -> str:
 
 def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:
     cut = cut_passages(note, settings)
-    named = [(HEADING_SEPARATOR.join(p.headings), text[p.start : p.end]) for p in cut]
+    named = [(HEADING_SEPARATOR.join(map(without_links, p.headings)), text[p.start : p.end]) for p in cut]
     return tuple(
         PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, spoken(body), text_hash(body))
         for uid, p, (heading, body) in zip(passage_uids(path, named), cut, named, strict=True)

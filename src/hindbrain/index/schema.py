@@ -16,9 +16,15 @@ from hindbrain.base.errors import Busy, IndexDamaged, IndexFault, IndexMissing, 
 _SAFE_SQLITE = 3_051_003
 _BUSY_MS = 5_000
 _TOKENIZE = "porter unicode61 remove_diacritics 2"
+_RECIPE = 7  # how notes are cut and recorded; a new number has every index made again
 
 Step = Callable[[apsw.Connection], None]
 _STEPS: list[Step] = []
+
+
+def index_recipe(chunk_tokens: int, chunk_overlap: int, *, logseq: bool) -> str:
+    """How this version makes an index with these settings; one that was made otherwise is made again."""
+    return f"{_RECIPE}:{chunk_tokens}/{chunk_overlap}{':logseq' if logseq else ''}"
 
 
 def migration(step: Step) -> Step:
@@ -113,6 +119,29 @@ def m002_origins(db: apsw.Connection) -> None:
         ) STRICT;
         """
     )
+
+
+@migration
+def m003_note_names(db: apsw.Connection) -> None:
+    # What a hit shows: the title property (from the next sync on), else the file name.
+    db.execute("ALTER TABLE note ADD COLUMN name TEXT NOT NULL DEFAULT ''; UPDATE note SET name = filename")
+
+
+@migration
+def m004_blocks(db: apsw.Connection) -> None:
+    db.execute(
+        """
+        CREATE TABLE block (                      -- lines that are memories (m-...) and tasks (t-...)
+            id TEXT NOT NULL, note_id INTEGER NOT NULL, PRIMARY KEY (id, note_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX block_note ON block (note_id);
+        """
+    )
+
+
+@migration
+def m005_no_embedding_cache(db: apsw.Connection) -> None:
+    db.execute("DROP TABLE embedding_cache")  # in a file of its own since: `embedding_cache`
 
 
 def open_writer(path: Path) -> apsw.Connection:

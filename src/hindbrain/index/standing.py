@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from hindbrain.base.plural import plural
+
 
 class IndexStanding(NamedTuple):
     """How an index stands."""
@@ -21,4 +23,4 @@ class Making(NamedTuple):
     def __str__(self) -> str:
         if not self.total:
             return "the index is being made"
-        return f"the index is being made ({self.done:,} of {self.total:,} notes)"
+        return f"the index is being made ({self.done:,} of {plural(self.total, 'note')})"

@@ -44,6 +44,7 @@ class NoteInfo(NamedTuple):
 
     id: int
     path: str
+    name: str  # as its owner calls it
     title: str
     tags: str  # one per line
     para_category: str
@@ -57,12 +58,13 @@ class NoteInfo(NamedTuple):
 
 
 _NOTE_COLUMNS = (
-    "id, path, title, tags, para_category, para_area, type, date, importance, mtime_ns,"
+    "id, path, name, title, tags, para_category, para_area, type, date, importance, mtime_ns,"
     " first_passage, passages"
 )
 _PASSAGE_COLUMNS = "id, note_id, uid, start, stop, first_line, last_line, heading, text_hash"
 _NOTE_TYPES = frozenset(
-    (int, str, str, str, str, str, str, str, importance, int, int, int) for importance in (float, type(None))
+    (int, str, str, str, str, str, str, str, str, importance, int, int, int)
+    for importance in (float, type(None))
 )
 _PASSAGE_TYPES = frozenset([(int, int, int, int, int, int, int, str, bytes)])
 
@@ -125,6 +127,9 @@ class IndexStore:
     def known_notes(self) -> dict[NotePath, KnownNote]:
         return known_notes(self._db)
 
+    def known_note(self, path: str) -> KnownNote | None:
+        return next(iter(known_notes(self._db, path).values()), None)
+
     def postings(self, expression: str) -> str:
         """Return the ids of the passages that match, ascending, comma-separated; "" when none does.
 
@@ -164,6 +169,11 @@ class IndexStore:
         )
         return [PassageInfo._make(row) for row in self._typed(_PASSAGE_TYPES, sql, (_json_ids(ids),))]
 
+    def existing(self, ids: Iterable[int]) -> set[int]:
+        """Return those of the numbers that are passages."""
+        sql = "SELECT id FROM passage WHERE id IN (SELECT value FROM json_each(?))"
+        return {row[0] for row in self._all(sql, (_json_ids(ids),))}
+
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         sql = f"SELECT {_NOTE_COLUMNS} FROM note WHERE id IN (SELECT value FROM json_each(?))"
         return {row[0]: NoteInfo._make(row) for row in self._typed(_NOTE_TYPES, sql, (_json_ids(ids),))}
@@ -201,6 +211,11 @@ class IndexStore:
     def vectors_after(self, passage_id: int) -> list[tuple[int, bytes]]:
         sql = "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id"
         return self._blobs(sql, (passage_id,))
+
+    def vectors_beyond(self, passage_id: int, count: int) -> bool:
+        """Are there more than `count` vectors of passages after this one?"""
+        sql = "SELECT 1 FROM vector WHERE passage_id > ? ORDER BY passage_id LIMIT 1 OFFSET ?"
+        return bool(self._all(sql, (passage_id, count)))
 
     def vectors_of(self, ids: Iterable[int]) -> list[tuple[int, bytes]]:
         sql = (

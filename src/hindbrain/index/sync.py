@@ -5,6 +5,7 @@ A file that fails affects only itself and is named in the report.
 """
 
 import contextlib
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,18 +21,26 @@ from hindbrain.index.passages import ChunkSettings
 from hindbrain.index.plan import KnownNote, SyncPlan, plan_sync
 from hindbrain.index.progress import Listener, Progress, silent
 from hindbrain.index.reading import FileFailure, Reading, ReadSettings, as_failure, read_files
-from hindbrain.index.schema import as_fault, damaged
+from hindbrain.index.schema import as_fault, damaged, index_recipe
 from hindbrain.index.writer import IndexWriter
 from hindbrain.models.embedder import Embedder
-from hindbrain.vault.discover import vault_id
+from hindbrain.vault.discover import is_logseq, vault_id
 from hindbrain.vault.ignore import IgnoreRules
 from hindbrain.vault.lock import FileLock
 from hindbrain.vault.path_rules import NotePath
 from hindbrain.vault.paths import stamp_of
 from hindbrain.vault.scan import DEFAULT_MAX_BYTES, scan
-from hindbrain.vault.scan_result import FileStamp, Missing, Noticed, ScannedFile, ScanResult, Skipped
+from hindbrain.vault.scan_result import (
+    AttachmentKind,
+    FileStamp,
+    LeftOut,
+    Missing,
+    Noticed,
+    ScannedFile,
+    ScanResult,
+    Skipped,
+)
 
-_RECIPE = 4  # how notes are cut and recorded; a change makes every index be made again
 _PARALLEL_FROM = 2_000  # files to read: below this, starting other processes takes longer than it saves
 _BATCH_NOTES = 250
 _BATCH_BYTES = 4_000_000
@@ -49,6 +58,8 @@ class SyncReport:
     failed: tuple[FileFailure, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     noticed: tuple[Noticed, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    attachments: Mapping[AttachmentKind, int] = field(default_factory=dict)
     missing: Missing = field(default_factory=Missing)
     suspicious: str = ""  # why the vault is not believed; nothing was changed then
     embedded: int = 0
@@ -74,7 +85,7 @@ class Syncer:
         self._chunks = chunks
         self._clock = clock
         self._max_bytes = max_bytes
-        self._reading = ReadSettings(root, chunks, max_bytes)
+        self._reading = ReadSettings(root, chunks, max_bytes, logseq=is_logseq(root))
         self._lock = FileLock(state / "index.lock")
         self._lock_timeout_s = lock_timeout_s
 
@@ -98,15 +109,17 @@ class Syncer:
             return _with_vectors(report, embed_pending(writer, embedder, self._now_ns(), listener))
 
     def sync_paths(
-        self, paths: Iterable[NotePath], embedder: Embedder | None, *, most_vectors: int | None = None
-    ) -> SyncReport:
+        self, paths: Iterable[NotePath], embedder: Embedder | None,
+        *, gone: Iterable[NotePath] = (), most_vectors: int | None = None,
+    ) -> SyncReport:  # fmt: skip
         """Bring single notes up to date, without a look at the others.
 
-        Removes nothing: only a scan can tell a deletion from a vault that is not there. `most_vectors`: make
-        none when more than that are pending in the whole index, since somebody waits.
+        Removes only `gone`: the caller has read their folders and knows that the vault is there.
+        `most_vectors`: make none when more than that are pending in the whole index, since somebody waits.
         """
         with self._writing() as writer:
             report = self._sync_some(writer, sorted(set(paths)))
+            report = replace(report, removed=_remove(writer, gone))
             pending = writer.pending_count()
             if embedder is None or (most_vectors is not None and pending > most_vectors):
                 return replace(report, pending=pending)
@@ -123,7 +136,10 @@ class Syncer:
         scanned = self._scan(writer, {path: note.stamp for path, note in known.items()})
         if scanned.suspicious:
             return SyncReport(len(scanned.files), suspicious=scanned.suspicious, skipped=scanned.skipped)
-        remake = writer.meta("recipe") != self._recipe()
+        if not known:  # said at once: a first index that is cut short goes on from what it has
+            with writer.transaction():
+                writer.set_meta({"recipe": self.recipe})
+        remake = writer.meta("recipe") != self.recipe
         plan = plan_sync(known, scanned, verify=verify or remake, confirm=confirm)
         changed, failed = self._apply(writer, plan, {} if remake else known, listener)
         if remake and failed:
@@ -137,6 +153,8 @@ class Syncer:
             failed=failed,
             skipped=scanned.skipped,
             noticed=scanned.noticed,
+            left_out=scanned.left_out,
+            attachments=scanned.attachments,
             missing=plan.missing,
         )
         self._close(writer, report, scanned)
@@ -147,7 +165,7 @@ class Syncer:
         return scan(
             self._root, self._rules, stamps,
             expect_id=str(expect) if expect else None, expect_marker=bool(writer.meta("has_marker")),
-            max_bytes=self._max_bytes, now=self._clock.now(),
+            max_bytes=self._max_bytes, now=self._clock.now(), count_left_out=True,
         )  # fmt: skip
 
     def _apply(
@@ -156,10 +174,7 @@ class Syncer:
         """Write what the plan says; return how many notes changed, and what failed."""
         changed, done = 0, 0
         failed: list[FileFailure] = []
-        if plan.remove:
-            with writer.transaction():
-                for path in plan.remove:
-                    writer.remove_note(path)
+        _remove(writer, plan.remove)
         for results in self._readings(plan.read, known):
             changed += _write(writer, results, failed)
             done += len(results)
@@ -207,6 +222,7 @@ class Syncer:
                     *((item.path, item.code, item.message) for item in report.failed),
                     *((item.path, item.reason, item.detail) for item in report.skipped),
                     *((item.path, item.reason, item.detail) for item in report.noticed),
+                    *((item.path, item.rule, str(item.notes)) for item in report.left_out),
                     *(
                         (path, "unseen", "could not be looked at; kept as it was")
                         for path in report.missing.unseen
@@ -216,9 +232,12 @@ class Syncer:
             )
             writer.set_meta(
                 {
-                    "recipe": self._recipe(),
+                    "recipe": self.recipe,
                     "vault_id": vault_id(self._root),
                     "has_marker": int(scanned.has_marker),
+                    "rules": self._rules.key,
+                    "left_out": "\n".join(sorted(scanned.excluded)),
+                    "attachments": json.dumps(dict(report.attachments)),
                     "synced_at": self._clock.now(),
                     "sqlite": apsw.sqlite_lib_version(),
                 }
@@ -226,8 +245,9 @@ class Syncer:
         if report.indexed + report.removed >= _SETTLE_FROM:
             writer.settle()
 
-    def _recipe(self) -> str:
-        return f"{_RECIPE}:{self._chunks.tokens}/{self._chunks.overlap}"
+    @property
+    def recipe(self) -> str:
+        return index_recipe(self._chunks.tokens, self._chunks.overlap, logseq=self._reading.logseq)
 
     def _now_ns(self) -> int:
         return int(self._clock.now() * 1e9)
@@ -253,6 +273,15 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise IndexFault(f"the index folder {str(folder)!r} can't be made: {error.strerror}") from error
+
+
+def _remove(writer: IndexWriter, paths: Iterable[NotePath]) -> int:
+    """Remove notes in one transaction; return how many were there."""
+    gone = tuple(paths)
+    if not gone:
+        return 0
+    with writer.transaction():
+        return sum(writer.remove_note(path) for path in gone)
 
 
 def _write(writer: IndexWriter, results: Sequence[Reading | FileFailure], failed: list[FileFailure]) -> int:

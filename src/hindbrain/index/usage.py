@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hindbrain.base.secrets import redact
 from hindbrain.index.schema import remove_index
+from hindbrain.index.sign_file import SIGN_FILE
 from hindbrain.index.writer import IndexWriter
 from hindbrain.vault.lock import FileLock
 
@@ -57,6 +58,7 @@ def discard_index(state: Path) -> None:
     """Delete the index, so that the next sync makes it anew. No note is touched."""
     with _lock(state).held(_REBUILD_WAIT_S):
         remove_index(state / "index.db")
+        (state / SIGN_FILE).unlink(missing_ok=True)
 
 
 def _lock(state: Path) -> FileLock:

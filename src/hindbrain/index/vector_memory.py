@@ -65,7 +65,7 @@ class MemoryVectors:
             shelf, None if allowed is None else np.asarray(allowed, dtype=np.int64)
         )
         if shelf.count * self._dim >= self._exact_numbers:
-            wanted = _candidates(k, shelf.count if rows is None else len(rows))
+            wanted = rescored(k, shelf.count if rows is None else len(rows))
             if wanted:
                 rows = vector_signs.nearest_by_signs(shelf.signs, query, wanted, shelf.count, rows)
                 return vector_rows.best_of_rows(shelf, query, k, rows)
@@ -108,7 +108,7 @@ class MemoryVectors:
             raise UsageError(f"id {int(ids[0])} is not above {self._highest}, the highest one so far")
 
 
-def _candidates(k: int, size: int) -> int:
+def rescored(k: int, size: int) -> int:
     """How many rows to score exactly after the look at signs; 0 when scoring all costs no more.
 
     Measured on real passages (docs/decisions/0004): this many hold .99 of the true best ten.

@@ -5,6 +5,7 @@ Knows SQL and nothing of files or embedders. The caller holds the writer's lock 
 """
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ class Pending:
 
 class IndexWriter:
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._db = open_writer(path)
 
     def close(self) -> None:
@@ -61,7 +62,7 @@ class IndexWriter:
                     self._db.execute("ROLLBACK")
                 raise
         except apsw.Error as error:
-            raise as_fault(error, self._path) from error
+            raise as_fault(error, self.path) from error
 
     def set_meta(self, values: Mapping[str, str | int | float]) -> None:
         self._db.executemany(
@@ -73,12 +74,12 @@ class IndexWriter:
         self.remove_note(record.path)
         first = self._next_passage()
         self._db.execute(
-            "INSERT INTO note (path, filename, title, tags, aliases, headers, para_category, para_area,"
+            "INSERT INTO note (path, filename, name, title, tags, aliases, headers, para_category, para_area,"
             " summary, type, date, importance, mtime_ns, size, inode, dev, hash, indexed_ns, problems,"
             " first_passage, passages)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                record.path, record.filename, record.title, "\n".join(record.tags),
+                record.path, record.filename, record.name, record.title, "\n".join(record.tags),
                 "\n".join(record.aliases), record.headers, record.para_category, record.para_area,
                 record.summary, record.type, record.date, record.importance, _bounded(stamp.mtime_ns),
                 stamp.size, _signed(stamp.inode), _signed(stamp.dev), digest, now_ns, record.problems, first,
@@ -118,7 +119,7 @@ class IndexWriter:
             self._count_vectors(-self._db.changes())
             self._db.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM note_fts WHERE rowid = ?", (note_id,))
-            for table in ("note_text", "name", "tag", "link", "origin"):
+            for table in ("note_text", "name", "tag", "link", "origin", "block"):
                 self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
             self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
         return bool(rows)
@@ -133,7 +134,13 @@ class IndexWriter:
 
     def drop_vectors(self) -> None:
         self._db.execute("DELETE FROM vector")
-        self.set_meta({"vectors": 0, "embedded_up_to": 0})
+        # What was derived from them elsewhere belongs to another epoch from now on.
+        epoch = int.from_bytes(os.urandom(7), "big")
+        self.set_meta({"vectors": 0, "embedded_up_to": 0, "vector_epoch": epoch})
+
+    def vectors_after(self, passage_id: int) -> Iterator[tuple[int, bytes]]:
+        sql = "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id"
+        yield from self._db.execute(sql, (passage_id,))
 
     def pending(self, limit: int) -> Iterator[list[Pending]]:
         """Yield the passages without a vector, by number, at most `limit` at a time."""
@@ -169,22 +176,6 @@ class IndexWriter:
             if row:
                 found[note_id] = (row[0], unpack_text(row[1]))
         return found
-
-    def cached(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        found = {}
-        for digest in hashes:
-            row = self._db.execute(
-                "SELECT codes FROM embedding_cache WHERE model = ? AND text_hash = ?", (model, digest)
-            ).fetchone()
-            if row:
-                found[digest] = row[0]
-        return found
-
-    def put_cached(self, model: str, rows: Iterable[tuple[bytes, bytes]], now_ns: int) -> None:
-        self._db.executemany(
-            "INSERT OR REPLACE INTO embedding_cache VALUES (?, ?, ?, ?)",
-            ((model, digest, codes, now_ns) for digest, codes in rows),
-        )
 
     def put_report(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Replace the report of the last sync: (path, code, detail)."""
@@ -229,6 +220,7 @@ class IndexWriter:
         )
         if record.origin:
             self._db.execute("INSERT INTO origin VALUES (?, ?)", (note_id, record.origin))
+        self._db.executemany("INSERT INTO block VALUES (?, ?)", ((id_, note_id) for id_ in record.blocks))
         self._db.executemany("INSERT INTO name VALUES (?, ?)", ((name, note_id) for name in record.names))
         self._db.executemany(
             "INSERT OR IGNORE INTO tag VALUES (?, ?)", ((tag.casefold(), note_id) for tag in record.tags)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.plural import plural
 from hindbrain.context.packs.learned import Match, Matches
 from hindbrain.index.spoken import spoken
 from hindbrain.learn.told import Told, told_in
@@ -120,7 +121,7 @@ class Fitting:
                 continue
             span = shown_span(page.data)
             lines = filter(str.strip, page.text.splitlines()[span.first - 1 : span.last])
-            facts = f"success {template.success_rate:.0%} of {template.runs} runs"
+            facts = f"success {template.success_rate:.0%} of {plural(template.runs, 'run')}"
             yield Match(
                 template.path, template.path, template.title, "\n".join(lines), span.first, span.last, score,
                 template.source, why=facts,
@@ -191,20 +192,23 @@ class _Entries:
 
 
 def read_entries(desk: Desk, role: str, problems: list[str]) -> list[Told]:
-    """The entries of a role's note; [] where the layout has none."""
-    if role == "issues" and not desk.layout.has(role):
-        role = "lessons"  # its failures stand there
+    """The entries of a role's note; [] when it is not there or can't be read, which `problems` tells."""
     try:
         page = desk.find(desk.path(role))
     except HindbrainError as error:
         problems.append(str(error))
         return []
-    return [] if page is None else told_in(page.data, str(page.path))
+    if page is None:
+        return []
+    found = told_in(page.data, str(page.path))
+    if role == "issues" and page.path in desk.layout.places_of("lessons"):
+        return [told for told in found if told.date]  # the list items there are lessons, and read as such
+    return found
 
 
 def _lesson(noted: NotedLesson, score: float) -> Match:
     lesson = noted.lesson
-    why = f"command {score:.2f}, confidence {lesson.confidence:.2f}, seen {lesson.failures} times"
+    why = f"command {score:.2f}, confidence {lesson.confidence:.2f}, seen {plural(lesson.failures, 'time')}"
     # Where it applies was just judged, and what is known of its figures is for people.
     text = "\n".join(
         line for line in spoken(noted.text).split("\n") if not line.lstrip().startswith("- when:")

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hindbrain.base.errors import Busy, HindbrainError
+from hindbrain.base.plural import plural
 from hindbrain.context.packs.learned import Matches
+from hindbrain.learn.consolidation.importance import Thresholds
 from hindbrain.learn.lessons.book import LessonsWritten
 from hindbrain.learn.recording.recorder import Recorded
 from hindbrain.learn.templates.book import TemplatesWritten
 from hindbrain.learn.unchanged import LastTime
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.consolidation.consolidator import Consolidated
     from hindbrain.learn.fitting import Fitting, Known
     from hindbrain.learn.lessons.book import LessonBook
-    from hindbrain.learn.lessons.guards import Heeded
+    from hindbrain.learn.lessons.guards import Heeded, KnownGuards
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.runs.episode import Episode
@@ -60,6 +63,7 @@ class Around(NamedTuple):
     chat: Callable[[], ChatModel | None]
     lesson_notes: Callable[[], list[str]]  # paths of notes that say `type: lesson`; [] without an index
     daily_tokens: int = 0  # that background work may spend on the chat model
+    thresholds: Thresholds = Thresholds()  # of consolidation
 
 
 class Learned(NamedTuple):
@@ -81,6 +85,7 @@ class Learning:
 
     # What is done with runs
 
+    @action("learn", via="background")
     def learn(self, *, dry_run: bool = False, with_model: bool = True) -> Learned:
         """Learn from the runs that are over. To do it again changes nothing; a dry run writes nothing.
 
@@ -95,6 +100,7 @@ class Learning:
         drafts = drafts_on(desk)
         return learned._replace(diff=drafts.diff() if drafts is not None else "")
 
+    @action("consolidate", via="background")
     def consolidate(self, *, dry_run: bool = False) -> Consolidated:
         """Learn, make facts of old days, archive what is old, and prove that nothing was lost.
 
@@ -109,6 +115,7 @@ class Learning:
             summarise=self._summarise_on,
             chat=lambda: self._chat("consolidation"),
             adjustment=self._adjustment,
+            thresholds=around.thresholds,
         )
         return Consolidator(
             self._desk, around.memory(), self.runs, around.clock, around.state, around.writer, parts
@@ -148,18 +155,22 @@ class Learning:
         return items_of(shown_in(pack), self._around.memory().book.items())
 
     def stats(self, *, days: int = 0) -> Stats:
+        from hindbrain.context.topic.ledger import FOLDER, count_injections
         from hindbrain.learn.consolidation.budget import TokenLedger
         from hindbrain.learn.stats.counting import stats_of
 
         around = self._around
-        return stats_of(
+        now = around.clock.now()
+        stats = stats_of(
             self.runs.episodes(last=MOST_EPISODES),
             days=days,
-            now=around.clock.now(),
+            now=now,
             lessons=self.lessons(),
             templates=self.templates(),
             background=TokenLedger(around.state, around.clock).by_purpose(),
         )
+        since = now - days * 86_400.0 if days else 0.0
+        return stats._replace(hosts=count_injections(around.state / FOLDER, since=since))
 
     # The order of a round
 
@@ -245,15 +256,25 @@ class Learning:
 
     def _bring_guards(self) -> list[str]:
         """Put the guards of lessons and notes where hooks find them; returns what can't be checked."""
-        from hindbrain.learn.lessons.guards import guards_of, write_guards
+        from hindbrain.learn.lessons.guards import write_guards
 
-        lessons = [lesson for lesson in self.lessons() if lesson.state != "retired"]
-        guards, unusable = guards_of(lessons, self._guarding_notes())
+        known = self.guards()
         try:
-            write_guards(self._around.state, guards)
+            write_guards(self._around.state, known.usable)
         except OSError as error:
             return [f"guards can't be written ({error.strerror or error}); those before stay in force"]
-        return [f"the guard {one.text!r} of {one.id!r} is not checked: {one.problem}" for one in unusable]
+        return [
+            f"the guard {one.text!r} of {one.id!r} is not checked: {one.problem}" for one in known.unusable
+        ]
+
+    def guards(self) -> KnownGuards:
+        """What lessons and notes guard now. It is in force from the next learning on."""
+        from hindbrain.learn.lessons.guards import KnownGuards, guards_of, read_guards
+
+        lessons = [lesson for lesson in self.lessons() if lesson.state != "retired"]
+        usable, unusable = guards_of(lessons, self._guarding_notes())
+        in_force = frozenset(read_guards(self._around.state)).intersection(usable)
+        return KnownGuards(tuple(usable), tuple(unusable), in_force)
 
     def _guarding_notes(self) -> Iterator[tuple[str, str, str]]:
         """Path, title and guard of notes that their owner made a lesson."""
@@ -282,7 +303,7 @@ class Learning:
             (len(learned.lessons.added), "new lesson", "new lessons"),
             (len(learned.templates.added), "new template", "new templates"),
         )
-        told = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        told = [plural(count, one, many) for count, one, many in counts if count]
         return ", ".join(told) or "nothing new"
 
     def _summarise_on(self, desk: Desk) -> str:
@@ -291,7 +312,7 @@ class Learning:
         summaries = Summaries(desk, self._around.memory(), lambda: self._chat("summaries"), self._log(desk))
         episodes = self.runs.episodes(last=MOST_EPISODES)
         written = summaries.bring_up_to_date(episodes, self._lesson_book(desk).lessons())
-        return f"{written} {'section' if written == 1 else 'sections'} written" if written else "none is due"
+        return f"{plural(written, 'section')} written" if written else "none is due"
 
     def keep_skill(self, proposal: Proposal, approved: str) -> str:
         """Write the note of a skill that its owner ticked in the inbox."""
@@ -314,7 +335,7 @@ class Learning:
     @cached_property
     def _desk(self) -> Desk:
         from hindbrain.learn.pages.desk import Desk
-        from hindbrain.learn.pages.own_lines import OwnLines
+        from hindbrain.memory.notes.own_lines import OwnLines
 
         memory = self._around.memory()
         own = OwnLines(self._around.root, self._append)
@@ -404,4 +425,4 @@ class Learning:
         return self._append if drafts_on(desk) is None else lambda _name, _line: None
 
     def _append(self, name: str, line: str) -> None:
-        self._around.writer().append_state_line(name, line)
+        self._around.writer().append_state_line(name, line, undoable=True)

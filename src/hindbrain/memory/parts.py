@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from hindbrain.memory.forgetting.tombstones import Tombstones
     from hindbrain.memory.inbox.inbox import Inbox, KeepSkill
     from hindbrain.memory.items.book import MemoryBook
+    from hindbrain.memory.items.elsewhere import Elsewhere
     from hindbrain.memory.notes.link_names import NameTable, NoteName
+    from hindbrain.memory.notes.own_lines import OwnLines
     from hindbrain.memory.policy.policy import Policy
     from hindbrain.memory.policy.provenance import Heard
     from hindbrain.memory.storage.applying import Applier
@@ -49,12 +51,15 @@ class Surroundings(NamedTuple):
     writer: Callable[[], VaultWriter]
     embedder: Callable[[], Embedder | None]
     search: Callable[[SearchQuery], SearchResult]
+    freshen: Callable[[], object]
     take_in: Callable[[Iterable[NotePath]], SyncReport]  # into an index that is there
     record_access: Callable[[str, str], None]  # a note's path, and the query that led there
     repeated: Callable[[str], list[tuple[str, str]]]  # (source, passage) of strangers who say it, too
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     index_path: Path
+    layout: Callable[[], Layout]
+    hits: int = 10  # that a search or a recall returns when no number is asked for
     keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
 
 
@@ -78,19 +83,32 @@ class MemoryParts:
         self._names_at = 0.0  # seconds since the epoch
 
     def today(self) -> str:
-        from datetime import datetime
+        """YYYY-MM-DD, the owner's day."""
+        return self.clock.today().isoformat()
 
-        return datetime.fromtimestamp(self.clock.now()).date().isoformat()  # the owner's day, not London's
+    @property
+    def hits(self) -> int:
+        """How many hits an answer has when no number is asked for."""
+        return self._around.hits
 
     @cached_property
     def layout(self) -> Layout:
-        from hindbrain.vault.layout import load_layout
-
-        return load_layout(self.root)
+        return self._around.layout()
 
     @cached_property
     def notebook(self) -> Notebook:
-        return Notebook(self.root, self._around.writer)
+        return Notebook(
+            self.root, self._around.writer, lambda path: self.layout.note_place(path), self._note_composed
+        )
+
+    def _note_composed(self, path: str, before: bytes, after: bytes) -> None:
+        """Note which lines of days and sessions are ours: a note with any other is never archived."""
+        if self.layout.role_of(path) in ("daily", "sessions"):
+            from hindbrain.vault.parse import decode_note
+
+            there = set(decode_note(before)[0].splitlines())
+            added = [line for line in decode_note(after)[0].splitlines() if line not in there]
+            self._own_lines().note_written(path, added)
 
     @cached_property
     def queue(self) -> WriteQueue:
@@ -113,7 +131,13 @@ class MemoryParts:
     def book(self) -> MemoryBook:
         from hindbrain.memory.items.book import MemoryBook
 
-        return MemoryBook(self.notebook, self.layout, self.root)
+        return MemoryBook(self.notebook, self.layout, self.root, elsewhere=self.elsewhere)
+
+    @cached_property
+    def elsewhere(self) -> Elsewhere:
+        from hindbrain.memory.items.elsewhere import Elsewhere
+
+        return Elsewhere(self.notebook, self.layout, lambda: self.ledger)
 
     @cached_property
     def archived(self) -> MemoryBook:
@@ -191,7 +215,13 @@ class MemoryParts:
     def daily(self) -> Daily:
         from hindbrain.memory.daily.daily import Daily
 
-        return Daily(self.notebook, self.layout, self.clock)
+        return Daily(self.notebook, self.layout, self.clock, self._own_lines)
+
+    def _own_lines(self) -> OwnLines:
+        """Read at each use: other processes add to it."""
+        from hindbrain.memory.notes.own_lines import OwnLines
+
+        return OwnLines(self.root, lambda name, line: self._around.writer().append_state_line(name, line))
 
     def _heard(self, text: str) -> Iterable[Heard]:
         """What the vault holds that `text` may repeat, as far as it is trusted less than an agent."""

@@ -14,7 +14,7 @@ from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
 from hindbrain.memory.items.archived import archived_memory_notes
 from hindbrain.memory.items.category import category_asked_for
-from hindbrain.memory.items.word_index import words_of
+from hindbrain.memory.items.word_index import asked_words, words_of
 from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
 
 if TYPE_CHECKING:
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from hindbrain.search.hit import Hit, SearchResult
 
 _MOST = 50
-_PASSAGES = 4  # of other notes
+_SPARE = 3
+_NOTES_SHARE = 3  # one of so many places is kept for passages of other notes, where these may well answer
 _LEAST_LIKELY = 0.02  # confidence: one in fifty is what was sought
 _WORTH_A_PASSAGE = 0.1  # beside memories that answer, other notes are shown only where they may well answer
 
 
 def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
+    """At most `k` memories and passages together."""
+    from hindbrain.search.exact_phrases import NOT_FOUND
+
     if not topic.strip():
         raise UsageError("the topic is empty; say what you want to know about")
     if not 1 <= k <= _MOST:
@@ -43,10 +47,32 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found]
     found = _with_fate(found, {one.id for one in (*items, *pending)}, sure=not memory.book.problems)
     if found:
+        notices = [notice for notice in notices if not notice.startswith(NOT_FOUND)]
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
+    passages = passages[: max(k - len(found), k // _NOTES_SHARE)]
+    found = found[: k - len(passages)]
     for path in dict.fromkeys(one.item.path for one in found if one.item.path):
         memory.count_access(path, topic)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
+
+
+def matching(memory: Memory, words: str) -> list[MemoryItem]:
+    """The memories with all of `words`, in the order of the notes; those with them as one phrase go first."""
+    wanted = words_of(words)
+    if not wanted:
+        raise UsageError("the words are empty; give some of the memory's words, or its id")
+    pending = memory.pending_items()  # before the notes: what is on its way is seen twice, not missed
+    held = memory.book.items()
+    known = {item.id for item in held}
+    current = [item for item in held if not item.superseded]
+    current += [item for item in pending if item.id not in known]
+    old = [item for item in held if item.superseded]
+    for items in (current, [*old, *memory.archived.items()]):
+        found = [item for item in items if wanted <= words_of(item.text)]
+        phrase = [item for item in found if words.casefold() in item.text.casefold()]
+        if found:
+            return phrase or found
+    return []
 
 
 def _searched(
@@ -62,10 +88,11 @@ def _searched(
 
     try:
         hits: list[Hit] = []
-        for place in _memory_places(memory):
+        for place in _memory_places(memory, places):
             result = memory.search(SearchQuery(topic, k=k, filters=Filters(folder=place)))
             hits += [hit for hit in result.hits if hit.path in places]
-        rest: SearchResult = memory.search(SearchQuery(topic, k=k + _PASSAGES))
+        # Notes of memories are left out below, and they may be most of what is found.
+        rest: SearchResult = memory.search(SearchQuery(topic, k=_SPARE * k))
         notices += rest.notices
     except IndexMissing:
         notices.append("the index is not made yet: memories were looked through, other notes were not")
@@ -78,7 +105,7 @@ def _searched(
     # What was archived is found by who searches for it, and not put before an agent again.
     hidden = {*places, memory.inbox.path, *archived_memory_notes(memory.layout, memory.root)}
     passages = [hit for hit in rest.hits if hit.path not in hidden and _says_something(hit)]
-    return _as_memories([hit for hit in hits if _says_something(hit)], items), passages[:_PASSAGES]
+    return _as_memories([hit for hit in hits if _says_something(hit)], items), passages
 
 
 def _says_something(hit: Hit) -> bool:
@@ -86,11 +113,13 @@ def _says_something(hit: Hit) -> bool:
     return bool(hit.terms) or hit.confidence >= _LEAST_LIKELY
 
 
-def _memory_places(memory: Memory) -> list[str]:
-    """The folders and notes that hold memories, as filters."""
+def _memory_places(memory: Memory, notes: set[str]) -> list[str]:
+    """The folders and notes that hold memories, as filters. `notes`: those that were read."""
     layout = memory.layout
     roles = {"memory", *layout.categories.values()}
-    return sorted({layout.path(role) if layout.is_single(role) else layout.folder_of(role) for role in roles})
+    found = {layout.path(role) if layout.is_single(role) else layout.folder_of(role) for role in roles}
+    moved = {note for note in notes if not any(f"{note}/".startswith(f"{place}/") for place in found)}
+    return sorted(found | (set() if "" in found else moved))
 
 
 def _as_memories(hits: Sequence[Hit], items: Sequence[MemoryItem]) -> list[RecalledMemory]:
@@ -120,8 +149,9 @@ def _joined(
 ) -> list[RecalledMemory]:
     """Those that the search found, those that share words with the topic, and those on their way."""
     from hindbrain.memory.items.word_index import WordIndex, nearest
+    from hindbrain.search.terms import holds_phrase, understand_terms
 
-    asked = _telling_words(topic)
+    asked = asked_words(topic) or words_of(topic)
     on_their_way = [
         RecalledMemory(item, pending=True)
         for item in nearest(topic, [WordIndex(item for item in pending if item.id not in stored)], k)
@@ -135,6 +165,12 @@ def _joined(
     every: dict[tuple[str, int, str], RecalledMemory] = {}
     for found in (*on_their_way, *likely, *by_words, *by_kind, *by_search):
         every.setdefault((found.item.path, found.item.line, found.item.id), found)
+    if phrases := understand_terms(topic).phrases:  # what is in quotes must be in a memory, as in a passage
+        every = {
+            key: found
+            for key, found in every.items()
+            if all(holds_phrase(found.item.text, phrase) for phrase in phrases)
+        }
     holding = [found for found in every.values() if not found.item.superseded]
     return (holding or list(every.values()))[:k]
 
@@ -164,10 +200,3 @@ def _with_fate(found: Sequence[RecalledMemory], there: set[str], *, sure: bool) 
         for one in found
         for by in (one.item.superseded,)
     ]
-
-
-def _telling_words(topic: str) -> frozenset[str]:
-    from hindbrain.search.terms import STOP_WORDS
-
-    words = words_of(topic)
-    return frozenset(word for word in words if word not in STOP_WORDS) or words

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
 from hindbrain.memory.items.category import CATEGORIES
@@ -20,6 +21,7 @@ from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.memory.policy.policy import Verdict
@@ -72,11 +74,17 @@ class Memory(MemoryParts):
         self._after_writing(flushed)
         return answer._replace(removed=verdict.removed)
 
-    def recall(self, topic: str, *, k: int = 8) -> Recalled:
+    def recall(self, topic: str, *, k: int | None = None) -> Recalled:
         """What is known on a topic: memories first, then passages of other notes."""
         from hindbrain.memory.recalling import recall
 
-        return recall(self, topic, k=k)
+        return recall(self, topic, k=self.hits if k is None else k)
+
+    def matching(self, words: str) -> list[MemoryItem]:
+        """The memories that have all these words; replaced and archived ones only when no other has."""
+        from hindbrain.memory.recalling import matching
+
+        return matching(self, words)
 
     def update(
         self,
@@ -110,25 +118,38 @@ class Memory(MemoryParts):
 
     def forget(self, memory_id: str) -> Forgotten:
         """Remove a memory and the lines below it, and do not learn it again. `undo` brings it back."""
+        return self.forget_item(self._find_stored(memory_id))
+
+    def forget_item(self, item: MemoryItem) -> Forgotten:
+        """As `forget`, for a memory as it stands in its note; one typed by hand has no id."""
         from hindbrain.memory.items.note_edit import Remove
 
-        item = self._find_stored(memory_id)
         written, _ = self._applier.edit_note(item.path, [Remove(item)], self.today())
+        if written is None and not item.id:
+            raise NotFound(f"{item.path!r} no longer says {item.text!r}; nothing was forgotten")
         self.tombstones.add(item.text, why="forgotten")
-        self.ledger.note_gone([item.id])
+        if item.id:
+            self.ledger.note_gone([item.id])
         return Forgotten(item.id, item.text, item.path, written.revision_id if written else "")
 
     def search(self, query: SearchQuery) -> SearchResult:
         """Search the whole vault, with what was written here included; a notice says when it could not be."""
         behind = self._take_in_touched()
         result = self._around.search(query)
-        return result._replace(notices=(*result.notices, behind)) if behind else result
+        if not behind or any(notice.startswith("index_behind:") for notice in result.notices):
+            return result
+        return result._replace(notices=(*result.notices, behind))
+
+    def freshen(self) -> None:
+        """Bring the index up to date with the files, as far as there is time. Raises IndexFault."""
+        self._around.freshen()
 
     def status(self) -> MemoryStatus:
         from hindbrain.memory.standing import standing
 
         return standing(self)
 
+    @action("write waiting memories", via="server")
     def settle(self, *, idle: bool = False) -> Settled:
         """Do what is due: the queue, the inbox, what a person deleted, the index.
 
@@ -243,7 +264,8 @@ class Memory(MemoryParts):
             self.take_in_touched()
         except HindbrainError as error:
             changed = len(self.notebook.touched)
-            return f"behind: {changed} changed notes are not in the index yet ({error.code}); try again"
+            notes = plural(changed, "changed note is", "changed notes are")
+            return f"index_behind: {notes} not in the index yet ({error.code}); try again"
         return ""
 
     def _look_for_deleted(self, text: str) -> None:
@@ -255,14 +277,20 @@ class Memory(MemoryParts):
     def notice_deleted(self) -> list[str]:
         """Ids of memories that a person took out of a note; they are not learned again."""
         items, archived = self.book.items(), self.archived.items()
-        versions = (self.book.version, self.archived.version)
-        if self._noticed == versions:
-            return []
         there = {item.id for item in items}
+        returned = self.elsewhere.returned(self.ledger.deleted_by_hand() - there)
+        versions = (self.book.version, self.archived.version)
+        if self._noticed == versions and not returned:
+            return []
         moved = [item for item in archived if item.id and item.id not in there]
         readable = [*self.book.readable_paths(), *self.archived.readable_paths()]
         complete = not self.book.problems and not self.archived.problems
-        deleted = self.ledger.notice([*items, *moved], readable, complete=complete)
+        deleted = self.ledger.notice(
+            [*items, *moved, *returned],
+            readable,
+            complete=complete,
+            surely_nowhere=self.elsewhere.surely_nowhere,
+        )
         self._noticed = versions
         return deleted
 

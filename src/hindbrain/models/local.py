@@ -164,7 +164,7 @@ class _OnnxModel:
         try:
             import onnxruntime
         except ImportError as error:
-            raise ConfigError("ONNX models need onnxruntime: pip install 'hindbrain[local]'") from error
+            raise ConfigError("ONNX models need onnxruntime: pip install onnxruntime tokenizers") from error
         self._folder = folder
         self._tokenizer = _load_tokenizer(folder)
         try:
@@ -225,7 +225,7 @@ def _load_tokenizer(folder: ModelFolder) -> Any:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise ConfigError("ONNX models need tokenizers: pip install 'hindbrain[local]'") from error
+        raise ConfigError("ONNX models need tokenizers: pip install tokenizers") from error
     file = folder.path / "tokenizer.json"
     if not file.is_file():
         raise ConfigError(f"no tokenizer.json in {str(folder.path)!r}; the model can't be used without it")

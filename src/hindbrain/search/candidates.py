@@ -8,36 +8,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
+from hindbrain.base.plural import plural
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.adjustments import NONE, moved
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
-from hindbrain.search.query import SearchQuery, Understood, understand
+from hindbrain.search.query import FullQuery, Understood, understand
 from hindbrain.search.signals import in_windows, overlap_of
 from hindbrain.search.terms import match_expression
 from hindbrain.search.view import IndexView
+from hindbrain.vault.dates import is_dated_by_name
 
 if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder, PieceEmbedder
+    from hindbrain.search.dates import DateWindow
     from hindbrain.search.semantic import QueryMeaning, Vectors
 
 # filename, title, aliases, tags, headers, para_area, summary, date. The reference gives the summary 2; where
 # it is cut from the body, as ours mostly is, 0.5 does better on the dev sets.
 FIELD_WEIGHTS = (10.0, 8.0, 8.0, 5.0, 3.0, 2.0, 0.5, 2.0)
-# Candidates from words, and as many from meaning. Of passages more than these change nothing on the dev sets;
-# where notes are sought, one note may fill many places.
-_PASSAGES = 30
-_PASSAGES_FOR_NOTES = 120
+_RANKED = 120  # passages whose plain BM25 counts, in the profiles that use it
 _FIELD_NOTES = 30
 _FIELD_FIRSTS = 5  # of them, whose beginning becomes a candidate whatever it says
+_DAYS, _DAY_PASSAGES = 31, 400  # notes and passages that a question about days looks at
 _DAY_S = 86_400.0
-_EPOCH = date(1970, 1, 1)
+
+
+DayNotes: TypeAlias = Callable[[date], tuple[str, ...]]  # vault-relative paths
 
 
 class Found:
@@ -77,7 +80,9 @@ class CandidateFinder:
         clock: Clock,
         *,
         warm: bool,
+        day_notes: DayNotes,
     ) -> None:
+        self._day_notes = day_notes
         self._store = store
         self._view = view
         self._make_embedder = embedder
@@ -85,31 +90,28 @@ class CandidateFinder:
         self._warm = warm
         self._vectors: Vectors | None = None
 
-    def find(self, query: SearchQuery) -> Found:
-        today = datetime.fromtimestamp(self._clock.now(), tz=UTC).date()
-        understood = understand(query.text, today)
+    def find(self, query: FullQuery) -> Found:
+        understood = understand(query.text, self._clock.today())
         total = self._view.passages
-        keep = self._keep(query)
+        phrases = understood.terms.phrases if query.exact else ()
+        keep = self._keep(query, phrases)
         terms = look_up(self._store, understood.terms, total)
         by_words = query.mode != "semantic"
-        wanted = max(_PASSAGES, 2 * query.k)
-        if query.unit == "note":
-            wanted = max(_PASSAGES_FOR_NOTES, 4 * query.k)
-        lexical = score_passages(terms, wanted if by_words else 0, keep)
+        lexical = score_passages(terms, query.wanted if by_words else 0, keep, self._store.existing)
         entities = self._entities(understood)
         fields = self._fields(understood) if by_words else {}
         meaning, notices = self._meaning(query, terms, total, entities)
+        if keep is not None and not keep.spans:
+            notices += self._why_none(query, phrases)
         ids = [id_ for id_, _ in lexical.best]
         if meaning is not None:
             allowed = keep.ids() if keep is not None else None
-            source = self._vector_source()
-            # A cold command does not read all vectors of a large index, where words have found something.
-            if lexical.best and not source.is_quick():
-                notices += ("vectors_in_part: meaning was judged only for what the words have found",)
-            else:
-                ids += [id_ for id_, _ in source.search(meaning.vector, wanted, allowed)]
+            ids += [id_ for id_, _ in self._vector_source().search(meaning.vector, query.wanted, allowed)]
         named = list(fields) if query.unit == "note" else list(fields)[:_FIELD_FIRSTS]
         ids += self._first_passages([*named, *entities], keep)
+        if understood.asks_days and (days := self._days(understood.windows)):
+            entities = dict.fromkeys(days, 1.0)
+            ids = self._all_passages(days, keep)
         found = self._gathered(ids, lexical.scores, by_words, meaning, understood, terms, notices)
         for candidate in found.candidates:
             candidate.fields = fields.get(candidate.note_id, 0.0)
@@ -141,9 +143,8 @@ class CandidateFinder:
         real = [info.id for info in infos]
         words = lexical.of(real) if by_words else [0.0] * len(real)
         cosines = self._cosines(meaning, real)
-        now = self._clock.now()
         dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
-        ages = {id_: (now - _when(note)) / _DAY_S for id_, note in notes.items()}
+        ages = self._ages(notes)
         weights = self._importances(notes)
         trust = 1.0 if meaning is None else meaning.trust
         candidates = [
@@ -161,21 +162,39 @@ class CandidateFinder:
         ]
         return Found(understood, terms, infos, notes, candidates, meaning is not None, notices, lexical)
 
-    def _keep(self, query: SearchQuery) -> Keep | None:
-        if not query.filters.any:
-            return None
-        from hindbrain.search.filters import allowed_notes
+    def _keep(self, query: FullQuery, phrases: Sequence[str]) -> Keep | None:
+        """The passages that may be hits; None: all."""
+        keep: Keep | None = None
+        if query.filters.any:
+            from hindbrain.search.filters import allowed_notes
 
-        return Keep(allowed_notes(self._store, query.filters))
+            keep = Keep(allowed_notes(self._store, query.filters, self._clock))
+        if phrases:
+            from hindbrain.search.exact_phrases import passages_with
+
+            keep = passages_with(self._store, self._view, phrases, keep)
+        return keep
+
+    def _why_none(self, query: FullQuery, phrases: Sequence[str]) -> tuple[str, ...]:
+        """What the query asks for and no passage has."""
+        from hindbrain.search.filters import missing_tags
+
+        if missing := missing_tags(self._store, query.filters.tags):
+            return missing
+        if not phrases:
+            return ()
+        from hindbrain.search.exact_phrases import absence
+
+        return (absence(phrases, filtered=query.filters.any),)
 
     def _entities(self, understood: Understood) -> dict[int, float]:
         """Notes that the query calls by name: 1 when the name is the whole query, else by its share of it."""
-        if not understood.names:
+        if not understood.wholes:
             return {}
-        words = max(1, len(understood.whole.split()))
+        words = max(1, min(len(whole.split()) for whole in understood.wholes))
         found: dict[int, float] = {}
-        for name, note_id in self._store.notes_named((*understood.names, understood.whole)):
-            share = 1.0 if name == understood.whole else 0.5 * len(name.split()) / words
+        for name, note_id in self._store.notes_named((*understood.names, *understood.wholes)):
+            share = 1.0 if name in understood.wholes else 0.5 * min(1.0, len(name.split()) / words)
             found[note_id] = max(found.get(note_id, 0.0), share)
         return found
 
@@ -183,7 +202,7 @@ class CandidateFinder:
         return dict(self._store.ranked_notes(match_expression(understood.terms), FIELD_WEIGHTS, _FIELD_NOTES))
 
     def _meaning(
-        self, query: SearchQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
+        self, query: FullQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
     ) -> tuple[QueryMeaning | None, tuple[str, ...]]:
         """The query as vectors, or None with the reason why not."""
         if query.mode == "keyword":
@@ -197,7 +216,10 @@ class CandidateFinder:
         # A query that is a note's name: an embedding call would tell nothing more.
         if query.mode == "hybrid" and 1.0 in entities.values() and self._piece_embedder is None:
             return None, ()
-        if self._view.meta.get("embedder") != self._embedder.name:
+        made_by = self._view.meta.get("embedder")
+        if made_by is None and query.mode == "hybrid":
+            return None, (_pending(0, total),) if total else ()
+        if made_by != self._embedder.name:
             if query.mode == "semantic":
                 raise EmbedderMismatch(
                     f"the index has no vectors of {self._embedder.name!r} yet; make them: hindbrain sync"
@@ -215,7 +237,7 @@ class CandidateFinder:
 
     def _pending(self, total: int) -> tuple[str, ...]:
         vectors = self._vector_source().count()
-        return (f"vectors_pending: {vectors} of {total} passages have vectors",) if vectors < total else ()
+        return (_pending(vectors, total),) if vectors < total else ()
 
     def _vector_source(self) -> Vectors:
         from hindbrain.search.semantic import LoadedVectors, StoredVectors
@@ -238,6 +260,28 @@ class CandidateFinder:
         firsts = [note.first_passage for note in self._view.notes(note_ids).values() if note.passages]
         return [id_ for id_ in firsts if keep is None or id_ in keep]
 
+    def _days(self, windows: Sequence[DateWindow]) -> list[int]:
+        """The notes of the days that a query asks for, the newest first: those that have their day in the
+        name, and those of the type `daily`. Empty ones come last: an empty day is an answer, too."""
+        condition = " OR ".join(["(date >= ? AND date < ?)"] * len(windows))
+        bounds = [day.isoformat() for window in windows for day in (window.start, window.end)]
+        rows = self._store.select(
+            f"SELECT id, path, date, type FROM note WHERE {condition} ORDER BY passages = 0, date DESC, path",
+            bounds,
+        )
+        dated = [id_ for id_, path, day, kind in rows if kind == "daily" or is_dated_by_name(path, day)]
+        today = self._clock.today()
+        paths = [
+            path for window in windows for day in _last_days(window, today) for path in self._day_notes(day)
+        ]
+        return list(dict.fromkeys((*self._store.note_ids(dict.fromkeys(paths)), *dated)))[:_DAYS]
+
+    def _all_passages(self, note_ids: Sequence[int], keep: Keep | None) -> list[int]:
+        notes = self._view.notes(note_ids)
+        spans = (notes[id_] for id_ in note_ids if id_ in notes)
+        ids = (one for note in spans for one in range(note.first_passage, note.first_passage + note.passages))
+        return [id_ for id_ in ids if keep is None or id_ in keep][:_DAY_PASSAGES]
+
     def _importances(self, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
         """As their owner gave them, moved by feedback where there is some."""
         told = {id_: importance_of(note) for id_, note in notes.items()}
@@ -246,6 +290,18 @@ class CandidateFinder:
             for id_, note in notes.items():
                 told[id_] = moved(told[id_], moves.get(note.path, NONE).change)
         return told
+
+    def _ages(self, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
+        """Days since the day that a note is about began for its owner, else since the note was changed."""
+        now = self._clock.now()
+        here = self._clock.local(now)
+        today = here.toordinal() + (here.hour * 3600 + here.minute * 60 + here.second) / _DAY_S
+        return {
+            id_: today - date.fromisoformat(note.date).toordinal()
+            if note.date
+            else (now - note.mtime_ns / 1e9) / _DAY_S
+            for id_, note in notes.items()
+        }
 
     def _add_usage(self, found: Found) -> None:
         usage = self._view.usage
@@ -256,12 +312,10 @@ class CandidateFinder:
             count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
             candidate.opened, candidate.opened_days = count, (now - last) / _DAY_S
 
-    def _add_profile_signals(self, query: SearchQuery, found: Found) -> None:
+    def _add_profile_signals(self, query: FullQuery, found: Found) -> None:
         """Signals that only the named formulas use, and that cost something to get."""
         if query.profile in ("rrf", "linear"):
-            ranked = dict(
-                self._store.ranked_passages(match_expression(found.understood.terms), 4 * _PASSAGES)
-            )
+            ranked = dict(self._store.ranked_passages(match_expression(found.understood.terms), _RANKED))
             for candidate in found.candidates:
                 candidate.bm25 = ranked.get(candidate.id, 0.0)
         if query.profile == "multi-factor":
@@ -271,13 +325,21 @@ class CandidateFinder:
                 )
 
 
+def _pending(vectors: int, total: int) -> str:
+    return f"vectors_pending: {vectors:,} of {plural(total, 'passage')} have vectors; run: hindbrain sync"
+
+
+def no_day_notes(_: date) -> tuple[str, ...]:
+    return ()
+
+
+def _last_days(window: DateWindow, today: date) -> list[date]:
+    """The last days of a window, the newest first; one without an end ends a week from today."""
+    last = min(window.end.toordinal() - 1, max(window.start, today).toordinal() + 7)
+    first = max(window.start.toordinal(), last - _DAYS + 1)
+    return [date.fromordinal(day) for day in range(last, first - 1, -1)]
+
+
 def importance_of(note: NoteInfo) -> float:
     """As its owner gave it."""
     return 0.5 if note.importance is None else note.importance
-
-
-def _when(note: NoteInfo) -> float:
-    """The day a note is about, else when it was changed: seconds since the epoch."""
-    if note.date:
-        return (date.fromisoformat(note.date) - _EPOCH).days * _DAY_S
-    return note.mtime_ns / 1e9

@@ -1,21 +1,22 @@
 """One search, from query to hits: find candidates, score them, thin them out, explain them.
 
-No score is cut off: what is found is returned with its confidence, and the caller decides.
+No score is cut off unless the owner or the caller asks for it: hits carry their confidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import UsageError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
-from hindbrain.search.candidates import CandidateFinder, Found, importance_of
+from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
 from hindbrain.search.profiles import Candidate, Shares, profile_named
-from hindbrain.search.query import SearchQuery
+from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
 from hindbrain.search.view import IndexView
 
@@ -31,17 +32,29 @@ class SearchEngine:
     """Searches one index. For one thread: a server makes one per thread."""
 
     def __init__(
-        self, store: IndexStore, embedder: Callable[[], Embedder | None], clock: Clock, *, warm: bool
+        self,
+        store: IndexStore,
+        embedder: Callable[[], Embedder | None],
+        clock: Clock,
+        *,
+        warm: bool,
+        settings: SearchSettings | None = None,
+        day_notes: DayNotes = no_day_notes,
     ) -> None:
-        """`embedder` is called at first need. `warm`: many queries will come, so vectors stay in memory."""
-        self._store = store
-        self._view = IndexView(store)
-        self._finder = CandidateFinder(store, self._view, embedder, clock, warm=warm)
+        """`embedder` is called at first need. `warm`: many queries will come, so vectors stay in memory.
 
-    def search(self, query: SearchQuery) -> SearchResult:
+        `day_notes`: where the notes of a day may stand, beside those that have the day in their name.
+        """
+        self._store = store
+        self._settings = settings or SearchSettings()
+        self._view = IndexView(store)
+        self._finder = CandidateFinder(store, self._view, embedder, clock, warm=warm, day_notes=day_notes)
+
+    def search(self, asked: SearchQuery) -> SearchResult:
         """Raises UsageError for what can't be asked, IndexFault when it could not look."""
+        query = self._settings.complete(asked)
         _check(query)
-        profile = profile_named(query.profile)
+        profile = profile_named(query.profile, rrf_k=query.rrf_k)
         with self._store.snapshot():
             self._view.refresh()
             found = self._finder.find(query)
@@ -50,16 +63,18 @@ class SearchEngine:
             order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
             kept = self._thinned(query, found, totals, order)
             top = totals[order[0]] if order else 1.0
-            hits = tuple(self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept)
+            hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
             mode = "keyword" if query.mode == "hybrid" and not found.used_vectors else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
-        return SearchResult(hits, mode, query.profile, found.notices, synced_at)
+        falling = _lowered(hits) if query.diversity else _falling(hits)
+        sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
+        return SearchResult(sure, mode, query.profile, found.notices, synced_at)
 
     def find(self, query: SearchQuery) -> Found:
         """The candidates with all their signals, before any is weighed: for tuning and for a closer look."""
         with self._store.snapshot():
             self._view.refresh()
-            return self._finder.find(query)
+            return self._finder.find(self._settings.complete(query))
 
     def outlines(self, paths: Iterable[str]) -> dict[str, Outline]:
         """The passages of notes, in order; notes that the index does not know are left out."""
@@ -70,7 +85,7 @@ class SearchEngine:
             return outlines_of(self._store, self._view, paths)
 
     def _thinned(
-        self, query: SearchQuery, found: Found, totals: Sequence[float], order: Sequence[int]
+        self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]
     ) -> list[Kept]:
         """The best k, without repetitions."""
 
@@ -100,7 +115,7 @@ class SearchEngine:
         return Hit(
             passage=f"{info.uid:016x}",
             path=note.path,
-            title=note.title,
+            title=note.name,
             heading=info.heading,
             first_line=info.first_line,
             last_line=info.last_line,
@@ -116,11 +131,32 @@ class SearchEngine:
         )
 
 
-def _check(query: SearchQuery) -> None:
+def _check(query: FullQuery) -> None:
     if not 1 <= query.k <= 1_000:
         raise UsageError(f"k is {query.k}; ask for 1 to 1000 hits")
     if not 0.0 <= query.diversity <= 1.0:
         raise UsageError(f"diversity is {query.diversity}; give a number from 0 to 1")
+    if not 0.0 <= query.min_score <= 1.0:
+        raise UsageError(f"the least score is {query.min_score}; give a number from 0 to 1")
+
+
+def _falling(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Let no hit be less sure than one that is ranked below it, so that both numbers fall along the list."""
+    surest, falling = 0.0, []
+    for hit in reversed(hits):
+        surest = max(surest, hit.confidence)
+        falling.append(hit._replace(confidence=surest))
+    return tuple(reversed(falling))
+
+
+def _lowered(hits: Sequence[Hit]) -> list[Hit]:
+    """Give a hit that was put behind others for saying the same at most their numbers."""
+    scores = accumulate((hit.score for hit in hits), min)
+    likely = accumulate((hit.confidence for hit in hits), min)
+    return [
+        hit._replace(score=score, confidence=confidence)
+        for hit, score, confidence in zip(hits, scores, likely, strict=True)
+    ]
 
 
 def _explained(shares: Shares, candidate: Candidate, note: NoteInfo) -> Shares:

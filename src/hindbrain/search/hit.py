@@ -9,7 +9,7 @@ class Hit(NamedTuple):
 
     passage: str  # lasting id: 16 hex digits
     path: str  # vault-relative
-    title: str
+    title: str  # the note's name, see `vault.note.Note`
     heading: str  # path joined by " > "; "" before the first heading
     first_line: int
     last_line: int
@@ -28,8 +28,8 @@ class Hit(NamedTuple):
         """A wikilink that opens the place in Obsidian."""
         note = self.path.removesuffix(".md")
         last = self.heading.rpartition(" > ")[2]
-        # A heading link can't hold these; the note alone is then the best that opens.
-        usable = last and not any(sign in last for sign in "#|^[]%")
+        # A heading link can't hold these, and a canvas has no headings: then the note alone is what opens.
+        usable = last and not any(sign in last for sign in "#|^[]%") and not note.endswith(".canvas")
         return f"[[{note}#{last}]]" if usable else f"[[{note}]]"
 
 

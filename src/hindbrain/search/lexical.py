@@ -17,8 +17,8 @@ import math
 import sys
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.index.store import IndexStore
 from hindbrain.search.terms import QueryTerms, quoted
@@ -37,6 +37,8 @@ _PLAIN_POSTINGS = 100  # up to here plain Python is as fast as numpy
 _PLAIN_POSTINGS_COLD = 5_000  # up to here it is faster than loading numpy
 _PHRASE_BONUS = 1.5
 _CELLS = 300_000  # terms times passages that are worked on at once
+
+Existing: TypeAlias = Callable[[Sequence[int]], set[int]]  # those of the numbers that are passages
 
 
 class Term(NamedTuple):
@@ -75,15 +77,33 @@ def idf(count: int, total: int) -> float:
     return math.log(1 + (max(total, count) - count + 0.5) / (count + 0.5))
 
 
-def score_passages(terms: Sequence[Term], limit: int, keep: Keep | None = None) -> LexicalScores:
-    """Score every passage that holds a term or stands near one; `keep` leaves out what a filter excludes."""
+def score_passages(
+    terms: Sequence[Term], limit: int, keep: Keep | None = None, existing: Existing | None = None
+) -> LexicalScores:
+    """Score every passage that holds a term or stands near one; `keep` leaves out what a filter excludes.
+
+    Scores reach into the unused numbers between notes: `existing` says which numbers are passages.
+    """
     terms = tuple(terms)
     limit_of_plain = _PLAIN_POSTINGS if "numpy" in sys.modules else _PLAIN_POSTINGS_COLD
     if sum(term.held for term in terms) <= limit_of_plain:
         scores: Scores = PlainScores(terms)
     else:
         scores = ArrayScores(terms)
-    return LexicalScores(scores.best(limit, keep), scores)
+    if keep is not None or existing is None or limit <= 0:
+        return LexicalScores(scores.best(limit, keep), scores)  # a filter lets only passages through
+    return LexicalScores(_best_existing(scores, limit, existing), scores)
+
+
+def _best_existing(scores: Scores, limit: int, existing: Existing) -> list[tuple[int, float]]:
+    """The best that are passages: look at more numbers until there are enough."""
+    looked_at = 2 * limit
+    while True:
+        best = scores.best(looked_at, None)
+        there = existing([id_ for id_, _ in best])
+        if len(there) >= limit or len(best) < looked_at:
+            return [one for one in best if one[0] in there][:limit]
+        looked_at *= 4
 
 
 class Keep:

@@ -74,9 +74,10 @@ def _named(store: IndexStore, wanted: str) -> list[str]:
     notes = list(store.notes(ids).values())
     if "/" in wanted:
         ends = ("/" + folded, "/" + folded + ".md")
-        notes = [note for note in store.all_notes() if ("/" + note.path.casefold()).endswith(ends)]
+        at_path = [note for note in store.all_notes() if ("/" + note.path.casefold()).endswith(ends)]
+        notes = at_path or [note for note in notes if note.name.casefold() == folded]  # a page of Logseq's
     # A note whose title or file name is exactly this goes before those that only answer to it folded.
-    exact = [note for note in notes if wanted in (note.title, _stem(note))]
+    exact = [note for note in notes if wanted in (note.name, note.title, _stem(note))]
     return sorted(note.path for note in exact or notes)
 
 

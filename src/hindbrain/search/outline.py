@@ -25,7 +25,7 @@ class Outline(NamedTuple):
     """A note, passage by passage."""
 
     path: str
-    title: str
+    title: str  # the note's name, see `vault.note.Note`
     date: str  # YYYY-MM-DD, or ""
     source: str  # whose word it is: user, tool, web or import; an agent's memories say so line by line
     passages: tuple[OutlinePassage, ...]
@@ -50,6 +50,6 @@ def outlines_of(store: IndexStore, view: IndexView, paths: Iterable[str]) -> dic
                 OutlinePassage(f"{info.uid:016x}", info.first_line, info.last_line, info.heading, text)
             )
     return {
-        note.path: Outline(note.path, note.title, note.date, sources.get(id_, "user"), tuple(passages[id_]))
+        note.path: Outline(note.path, note.name, note.date, sources.get(id_, "user"), tuple(passages[id_]))
         for id_, note in notes.items()
     }

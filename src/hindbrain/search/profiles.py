@@ -92,7 +92,9 @@ _RRF_K = 60
 _UNRANKED = 999
 
 
-def profile_named(name: str) -> Profile:
+def profile_named(name: str, *, rrf_k: int = _RRF_K) -> Profile:
+    if name == "rrf":
+        return lambda candidates: rrf(candidates, rrf_k)
     try:
         return PROFILES[name]
     except KeyError:
@@ -120,14 +122,11 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
     ]
 
 
-def rrf(candidates: Sequence[Candidate]) -> list[Shares]:
-    """Reciprocal ranks of plain BM25 and of the vectors, k = 60."""
+def rrf(candidates: Sequence[Candidate], k: int = _RRF_K) -> list[Shares]:
+    """Reciprocal ranks of plain BM25 and of the vectors."""
     lexical = _ranks([c.bm25 for c in candidates])
     semantic = _ranks([c.semantic for c in candidates])
-    return [
-        {"bm25": 1 / (_RRF_K + lexical[i]), "semantic": 1 / (_RRF_K + semantic[i])}
-        for i in range(len(candidates))
-    ]
+    return [{"bm25": 1 / (k + lexical[i]), "semantic": 1 / (k + semantic[i])} for i in range(len(candidates))]
 
 
 def linear(candidates: Sequence[Candidate]) -> list[Shares]:

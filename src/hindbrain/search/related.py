@@ -177,7 +177,7 @@ def _add_tags(evidence: Evidence, notes: Mapping[str, NoteInfo], note: NoteInfo,
 
 def _add_text(evidence: Evidence, search: Search, path: str, text: str, weight: float) -> tuple[str, ...]:
     try:
-        result = search(SearchQuery(text, k=_SEARCHED + 1, unit="note"))
+        result = search(SearchQuery(text, k=_SEARCHED + 1, unit="note", exact=False))
     except HindbrainError as error:
         return (f"notes were not compared by what they say ({error.code})",)
     others = [hit for hit in result.hits if hit.path != path]

@@ -16,10 +16,10 @@ from hindbrain.index.store import IndexStore
 from hindbrain.models.embedder import Embedder, PieceEmbedder
 
 if TYPE_CHECKING:
+    from hindbrain.index.sign_file import SignFile
     from hindbrain.index.vectors import Codes, Floats, Ids, VectorIndex
 
-# Vectors that a cold command still reads whole; beyond, it judges the keyword candidates only.
-_COLD_SCAN = 20_000
+_COLD_TAIL = 2_000  # vectors that are read from the index rather than put into the file of signs
 _MOST_WORDS = 128  # of a query; who pastes a page is understood by its beginning
 _STOP_WEIGHT = 0.5  # a stop word says little, not nothing
 _RELOAD_SHARE = 0.25  # of vectors gone: then loading anew is cheaper than carrying the dead
@@ -73,10 +73,6 @@ class Vectors(Protocol):
         """How many passages have a vector."""
         ...
 
-    def is_quick(self) -> bool:
-        """Is it cheap here to look at all of them?"""
-        ...
-
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         """The nearest passages: (id, cosine), best first."""
         ...
@@ -99,18 +95,39 @@ class StoredVectors:
     def count(self) -> int:
         return self._store.vector_count()
 
-    def is_quick(self) -> bool:
-        return self._store.vector_count() <= _COLD_SCAN
-
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         import numpy as np
 
-        rows = self._store.vectors_after(0)
+        rows = self._candidates(query, k, allowed)
         if not rows:
             return []
         index = _loaded(self._dim, rows)
         ids, scores = index.search(query, k, allowed)
         return list(zip(ids.tolist(), np.asarray(scores).tolist(), strict=True))
+
+    def _candidates(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, bytes]]:
+        """The vectors to score exactly: all of a small index; of a large one, by the signs of all."""
+        from hindbrain.index.vectors import EXACT_NUMBERS
+
+        total = self._store.vector_count()
+        epoch = self._store.meta("vector_epoch")
+        if total * self._dim <= EXACT_NUMBERS or not isinstance(epoch, int):
+            return self._store.vectors_after(0)
+        from hindbrain.index.sign_file import SIGN_FILE, read_sign_file, update_sign_file
+
+        path = self._store.path.with_name(SIGN_FILE)
+        made = read_sign_file(path, epoch, self._dim)
+        if made is None or self._store.vectors_beyond(made.last_id, _COLD_TAIL):
+            made = update_sign_file(path, epoch, self._dim, total, self._checked_after)
+        later = self._store.vectors_after(made.last_id)
+        gone = len(made.ids) + len(later) - total
+        return [*self._store.vectors_of(_nearest(made, query, k, gone, allowed)), *later]
+
+    def _checked_after(self, passage_id: int) -> list[tuple[int, bytes]]:
+        rows = self._store.vectors_after(passage_id)
+        if any(len(codes) != self._dim for _, codes in rows):
+            raise _damaged()
+        return rows
 
     def score(self, query: Floats, ids: Sequence[int]) -> list[float]:
         import numpy as np
@@ -152,9 +169,6 @@ class LoadedVectors:
     def count(self) -> int:
         return self._stored
 
-    def is_quick(self) -> bool:
-        return True
-
     def search(self, query: Floats, k: int, allowed: Ids | None) -> list[tuple[int, float]]:
         assert self._index is not None
         ids, scores = self._index.search(query, k, allowed)
@@ -166,6 +180,28 @@ class LoadedVectors:
         assert self._index is not None
         scores: list[float] = self._index.score(query, np.array(ids, dtype=np.int64)).tolist()
         return scores
+
+
+def _nearest(made: SignFile, query: Floats, k: int, gone: int, allowed: Ids | None) -> list[int]:
+    """Ids of passages whose signs agree with the query's in most places. `gone`: rows without a vector."""
+    import numpy as np
+
+    from hindbrain.index.vector_memory import rescored
+    from hindbrain.index.vector_signs import nearest_by_signs
+
+    among = None
+    if allowed is not None:
+        among = np.flatnonzero(np.isin(made.ids, allowed, assume_unique=True))
+    size = len(made.ids) if among is None else len(among)
+    wanted = rescored(k, size)
+    if not wanted:
+        chosen = made.ids if among is None else made.ids[among]
+    else:
+        wanted += wanted * gone // max(1, size - gone)
+        rows = nearest_by_signs(made.signs, query, wanted, len(made.ids), among)
+        chosen = made.ids[rows]
+    ids: list[int] = chosen.tolist()
+    return ids
 
 
 def _loaded(dim: int, rows: Sequence[tuple[int, bytes]]) -> VectorIndex:

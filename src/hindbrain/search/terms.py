@@ -35,6 +35,7 @@ _ENGLISH = """
     cannot im ive dont didnt doesnt isnt wasnt cant wont whats whos wheres hows
 """
 STOP_WORDS = frozenset(_ENGLISH.split())
+_APOSTROPHES = dict.fromkeys(map(ord, "’‘‛´＇"), "'")
 
 
 class QueryTerms(NamedTuple):
@@ -49,9 +50,9 @@ class QueryTerms(NamedTuple):
 
 def understand_terms(text: str) -> QueryTerms:
     """Return the words and phrases worth looking for; stop words only when there is nothing else."""
-    text = unicodedata.normalize("NFC", text)
+    text = plain_apostrophes(unicodedata.normalize("NFC", text))
     everything = _distinct(_split(text))
-    meaningful = _distinct(_split(_without_contractions(text)), STOP_WORDS - _names(text))
+    meaningful = _distinct(_split(without_contractions(text)), STOP_WORDS - _names(text))
     words = _cut(meaningful) or _longest(everything, _MAX_STOP_WORDS)
     kept = set(words)
     return QueryTerms(
@@ -59,6 +60,17 @@ def understand_terms(text: str) -> QueryTerms:
         phrases=_phrases(text),
         dropped=tuple(word for word in everything if word not in kept),
     )
+
+
+def plain_apostrophes(text: str) -> str:
+    """Return `text` with every kind of apostrophe as "'"."""
+    return text if text.isascii() else text.translate(_APOSTROPHES)
+
+
+def without_contractions(text: str) -> str:
+    """Remove what an apostrophe ties to a word: "what's" is "what", "Anna's" is "Anna", "didn't" goes."""
+    text = plain_apostrophes(text)
+    return _contraction().sub(" ", text) if "'" in text else text
 
 
 def match_expression(terms: QueryTerms) -> str:
@@ -85,9 +97,11 @@ def _quotation() -> re.Pattern[str]:
 @cache
 def _contraction() -> re.Pattern[str]:
     # "didn't" goes as a whole, since "didn" alone is no stop word; of "John's" only the "'s" goes.
+    # Of "l'avenir", "d'Anna" and "qu'il" only the elided word goes.
     return re.compile(
-        r"\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]t\b"
-        r"|(?<=\w)['’](?:s|t|d|m|ll|re|ve)\b",
+        r"\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n't\b"
+        r"|(?<=\w)'(?:s|t|d|m|ll|re|ve)\b"
+        r"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'(?=\w)",
         re.IGNORECASE,
     )
 
@@ -95,7 +109,7 @@ def _contraction() -> re.Pattern[str]:
 @cache
 def _name_like() -> re.Pattern[str]:
     # Not capitals in general: people also type AND, OR, NOT.
-    return re.compile(r"\b(?:IT|US|WHO)\b(?!['’])|(?<=[a-z,] )Will\b")
+    return re.compile(r"\b(?:IT|US|WHO)\b(?!')|(?<=[a-z,] )Will\b")
 
 
 def quoted(term: str) -> str:
@@ -103,6 +117,20 @@ def quoted(term: str) -> str:
     last_word = term[term.rfind(" ") + 1 :]
     is_start = len(last_word) >= MAX_WORD_CHARS or (len(last_word) == 1 and _is_unsegmented(last_word))
     return '"' + term.replace('"', '""') + ('"*' if is_start else '"')
+
+
+def holds_phrase(text: str, phrase: str) -> bool:
+    """Do the words of a phrase of `understand_terms` stand in the text, one after the other, as written?"""
+    words = _unaccented(f" {' '.join(_split(segment(plain_apostrophes(text))))} ")
+    end = "" if quoted(phrase).endswith("*") else " "
+    return _unaccented(f" {phrase}{end}") in words
+
+
+def _unaccented(text: str) -> str:
+    """Without the marks that the full-text index ignores, too."""
+    if text.isascii():
+        return text
+    return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
 
 
 def _is_unsegmented(char: str) -> bool:
@@ -131,10 +159,6 @@ def _begins_word(char: str) -> bool:
 
 def _is_inside_word(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char) in {"Co", "Mn", "Mc", "Me"}
-
-
-def _without_contractions(text: str) -> str:
-    return _contraction().sub(" ", text) if "'" in text or "’" in text else text
 
 
 def _names(text: str) -> frozenset[str]:

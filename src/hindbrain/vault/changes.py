@@ -6,12 +6,14 @@ time to time.
 """
 
 import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Event
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.vault.event_paths import Changes, FileEvent, Kind, judge_events
@@ -26,6 +28,8 @@ Mode: TypeAlias = Literal["events", "polling"]
 OpenEvents: TypeAlias = Callable[[str, Event], Generator[list[FileEvent], None, None]]
 
 _STEP_MS = 50  # how often the native watcher is asked: 0.1 % of a core
+_ECHO_S = 0.05  # for the system to report a change of our own
+_ECHO_NAME = "echo-"
 _TICK_S = 1.0  # a sign of life at least so often
 _HOLD_S = 1.0  # how long changes that do not cease may keep a few notes waiting
 _HOLD_MANY_S = 5.0  # the same in a burst, where one sync is better than many
@@ -66,6 +70,10 @@ class ChangeSource(Protocol):
         """The first asks for a scan; an empty one comes at least every second or so. Ends with `stop`."""
         ...
 
+    def pending(self) -> Changes | None:
+        """What happened up to now and was not settled by whoever takes the batches. For other threads."""
+        ...
+
     def distrust(self, reason: str) -> None:
         """Changes were found that had not been reported: look from now on instead of waiting to be told."""
         ...
@@ -77,16 +85,22 @@ class VaultChanges:
     def __init__(
         self, root: Path, rules: IgnoreRules, *, debounce_ms: int = 300,
         say: Callable[[str], None], open_events: OpenEvents | None = None, poll_s: float = _POLL_S,
+        echo: Path | None = None,
     ) -> None:  # fmt: skip
-        """`say` is told why the mode changed. `debounce_ms` is the quiet time that ends a batch."""
+        """`say` is told why the mode changed. `debounce_ms` is the quiet time that ends a batch.
+
+        `echo`: a folder of ours outside the vault, for `pending`.
+        """
         self._root = root
         self._rules = rules
         self._quiet_s = debounce_ms / 1000
         self._say = say
-        self._open_events = open_events or _native_events
+        self._native = NativeEvents(echo) if open_events is None else None
+        self._open_events = open_events or self._native_events
         self._poll_s = poll_s
         self._mode: Mode = "events"
         self._faults: list[float] = []
+        self._unsettled = Changes()  # heard, and not yet worked on by whoever takes the batches
 
     @property
     def mode(self) -> Mode:
@@ -96,6 +110,22 @@ class VaultChanges:
         if self._mode == "events":
             self._mode = "polling"
             self._say(f"{reason}; looking for changes every {self._poll_s:g} s or more instead")
+
+    def pending(self) -> Changes | None:
+        """What happened up to now and was not settled by whoever takes the batches. For other threads.
+
+        None when that can't be told: it looks instead of being told, or the system's events are late.
+        """
+        if self._mode != "events" or self._native is None:
+            return None
+        heard = self._native.heard_by_now()
+        if heard is None:
+            return None
+        return judge_events(os.path.realpath(self._root), self._rules, heard) | self._unsettled
+
+    def _native_events(self, top: str, stop: Event) -> Generator[list[FileEvent], None, None]:
+        assert self._native is not None
+        return self._native.events(top, stop)
 
     def batches(self, stop: Event) -> Iterator[Changes]:
         if (system := _silent_system(self._root)) is not None:
@@ -119,11 +149,16 @@ class VaultChanges:
         try:
             with closing(self._open_events(top, stop)) as events:
                 next(events, None)  # the watch stands now, so what the scan does not see will be reported
-                yield Changes(rescan=True)
+                self._unsettled = Changes(rescan=True)
+                yield self._unsettled
+                self._unsettled = Changes()
                 for heard in events:
-                    batch.add(judge_events(top, self._rules, heard))
+                    judged = judge_events(top, self._rules, heard)
+                    self._unsettled |= judged
+                    batch.add(judged)
                     if (ready := batch.ready(time.monotonic())) is not None:
                         yield ready
+                        self._unsettled = Changes()
                         if self._mode != "events" or _identity(self._root) != identity:
                             return
         except FileNotFoundError:
@@ -202,17 +237,85 @@ def _differences(before: ScanResult | None, now: ScanResult | None) -> Changes:
     return Changes(paths, rescan=others[0] != others[1] or not old.keys() <= new.keys())
 
 
-def _native_events(top: str, stop: Event) -> Generator[list[FileEvent], None, None]:
-    from watchfiles import watch  # 100 ms to import
+class NativeEvents:
+    """The system's events of one vault, for the thread that waits for them and for others in a hurry.
 
-    # No filter of theirs: events that it drops would keep it silent while a batch waits to be told. And never
-    # `ignore_permission_denied`: it hides as well that the watch limit was reached.
-    reports = watch(
-        top, watch_filter=None, debounce=2 * _STEP_MS, step=_STEP_MS, rust_timeout=2 * _STEP_MS,
-        yield_on_timeout=True, stop_event=stop, force_polling=False, ignore_permission_denied=False,
-    )  # fmt: skip
-    for report in reports:
-        yield [FileEvent(_KINDS[int(kind)], path) for kind, path in report]
+    The system reports in order. Who wants to know all that happened up to now changes a file of our own,
+    which is watched too, and waits for the report of that.
+    """
+
+    def __init__(self, echo: Path | None) -> None:
+        self._echo = echo
+        self._watcher: Any = None
+        self._lock = threading.Lock()
+        self._asked = self._heard = 0  # echoes
+        self._inbox: list[FileEvent] = []  # for the waiting thread
+        self._in_hand: list[FileEvent] = []  # given to it, until it asks for more
+
+    def events(self, top: str, stop: Event) -> Generator[list[FileEvent], None, None]:
+        from watchfiles._rust_notify import RustNotify  # 100 ms to import
+
+        places = [top, *self._echo_folder()]
+        # Never `ignore_permission_denied` (the last one): it hides as well that the watch limit was reached.
+        with RustNotify(places, False, False, 300, True, False) as watcher:
+            self._watcher = watcher
+            try:
+                yield []
+                while True:
+                    found = watcher.watch(2 * _STEP_MS, _STEP_MS, 2 * _STEP_MS, stop)
+                    if found in ("stop", "signal"):
+                        return
+                    with self._lock:
+                        self._take(found)
+                        self._in_hand, self._inbox = self._inbox, []
+                    yield self._in_hand
+            finally:
+                self._watcher = None
+
+    def heard_by_now(self) -> list[FileEvent] | None:
+        """What the waiting thread has not worked on yet; None when the system does not answer in time."""
+        watcher, echo = self._watcher, self._echo
+        if watcher is None or echo is None:
+            return None
+        deadline = time.monotonic() + _ECHO_S
+        with self._lock:
+            self._asked += 1
+            asked = self._asked
+        try:
+            (echo / f"{_ECHO_NAME}{asked}").touch()
+            while True:
+                found = watcher.watch(1, 1, 1, None)
+                with self._lock:
+                    self._take(found)
+                    if self._heard >= asked:
+                        return [*self._in_hand, *self._inbox]
+                if time.monotonic() > deadline:
+                    return None
+        except (OSError, RuntimeError):
+            return None  # the watch has ended meanwhile
+        finally:
+            (echo / f"{_ECHO_NAME}{asked}").unlink(missing_ok=True)
+
+    def _take(self, found: Any) -> None:
+        if isinstance(found, str):  # "timeout"
+            return
+        for kind, path in found:
+            _, ours, number = path.rpartition(_ECHO_NAME)
+            if ours and self._echo is not None and path.startswith(str(self._echo)):
+                self._heard = max(self._heard, int(number))
+            elif self._echo is None or not path.startswith(str(self._echo)):
+                self._inbox.append(FileEvent(_KINDS[int(kind)], path))
+
+    def _echo_folder(self) -> list[str]:
+        if self._echo is None:
+            return []
+        try:
+            self._echo.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._echo = Path(os.path.realpath(self._echo))
+        except OSError:
+            self._echo = None  # `pending` then can't tell, and others look for themselves
+            return []
+        return [str(self._echo)]
 
 
 def _identity(root: Path) -> tuple[int, int] | None:
@@ -225,6 +328,8 @@ def _identity(root: Path) -> tuple[int, int] | None:
 
 def _silent_system(root: Path) -> str | None:
     """The kind of file system the vault is on, when it is one that keeps changes to itself. Linux only."""
+    if sys.platform == "win32":
+        return None
     try:
         lines = Path("/proc/self/mountinfo").read_text("utf-8", errors="replace").splitlines()
         device = root.stat().st_dev

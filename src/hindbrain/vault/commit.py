@@ -9,8 +9,8 @@ of revisions; raises OSError, and Interfered when the note is not what was read 
 import errno
 import os
 import sys
-import time
 
+from hindbrain.base.clock import local_time
 from hindbrain.vault.atomic import Folder, Seen
 from hindbrain.vault.displaced import Displaced
 
@@ -114,7 +114,7 @@ def conflict_name(name: str, now: float, number: int = 1) -> str:
     stem, dot, suffix = name.rpartition(".")
     if not dot or not stem:
         stem, suffix = name, ""
-    tail = time.strftime(" (conflict %Y-%m-%d %H%M%S", time.localtime(now))
+    tail = f" (conflict {local_time(now):%Y-%m-%d %H%M%S}"
     tail += (f" {number})" if number > 1 else ")") + (f".{suffix}" if suffix else "")
     room = _NAME_BYTES - len(os.fsencode(tail))
     while len(os.fsencode(stem)) > room:

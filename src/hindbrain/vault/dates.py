@@ -45,13 +45,32 @@ def find_date(text: str) -> str:
     return min(found)[1] if found else ""
 
 
+def is_dated_by_name(path: str, day: str) -> bool:
+    """Does the name of a note say its day? `2026/05/14.md` does so with its folders, `2026_05_14.md` too."""
+    names = path.removesuffix(".md").replace("_", "-").split("/")
+    return day in (find_date(names[-1]), find_date("/".join(names[-3:])))
+
+
 def date_words(iso_date: str) -> str:
     """Return the words under which a note of that day should be findable, for a full-text column."""
     day = date.fromisoformat(iso_date)
     month = _MONTH_NAMES[day.month - 1]
-    ending = "th" if 11 <= day.day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     weekday = _WEEKDAY_NAMES[day.weekday()]
-    return f"{day.day} {month} {day.year} {weekday} {iso_date} {month[:3]} {day.day}{ending}"
+    return f"{day.day} {month} {day.year} {weekday} {iso_date} {month[:3]} {day.day}{_ordinal_ending(day)}"
+
+
+def day_names(day: date) -> tuple[str, ...]:
+    """How the note of a day is called: as Logseq does it where nothing else was chosen, then other forms."""
+    month, ordinal = _MONTH_NAMES[day.month - 1], f"{day.day}{_ordinal_ending(day)}"
+    iso = day.isoformat()
+    return (
+        f"{month[:3]} {ordinal}, {day.year}", f"{month} {ordinal}, {day.year}",
+        f"{ordinal} {month[:3]} {day.year}", f"{ordinal} {month} {day.year}", iso, iso.replace("-", "/"),
+    )  # fmt: skip
+
+
+def _ordinal_ending(day: date) -> str:
+    return "th" if 11 <= day.day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
 
 
 def _month_number(name: str) -> str:

@@ -28,6 +28,13 @@ def has_marker(root: Path) -> bool:
     return any((root / marker).is_dir() for marker in MARKERS)
 
 
+def is_logseq(root: Path) -> bool:
+    """Is the vault a Logseq graph?"""
+    return (root / "logseq" / "config.edn").is_file() or all(
+        (root / folder).is_dir() for folder in ("pages", "journals")
+    )
+
+
 def vault_id(root: Path) -> str:
     """The id in `.hindbrain/vault-id`; without one, an id that holds while the vault stays where it is."""
     return read_vault_id(root) or path_id(root)

@@ -75,31 +75,39 @@ def restoring(
     path: str,
     data: bytes | None,
     after_hash: str,
-    versions: Callable[[], tuple[Sequence[bytes], int]],
+    versions: Callable[[], tuple[Sequence[bytes], Sequence[int]]],
     *,
     force: bool,
 ) -> Decide:
-    """Bring `data` back. When the note changed since, only that change is taken out of it.
+    """Bring `data` back. When the note changed since, only the changes that are undone are taken out of it.
 
-    `versions`: what the note held over time, and where in it the change begins that is undone. `force` brings
+    `versions`: what the note held over time, and where in it each of these changes begins. `force` brings
     `data` back whatever is there.
     """
 
     def decide(current: bytes | None) -> Edit:
-        if force or _hash(current) == after_hash:
+        if force or _hash(current) in (after_hash, _hash(data)):
             return Edit(data)
         if current is not None and data is not None:
             known, at = versions()
-            taken = take_back([*known, current], at) if known else None
+            taken = take_back([*known, current], *at) if known else None
             if taken is not None:
                 return Edit(taken, merged=True)
-        raise NoteChanged(
-            f"{path!r} changed after that revision, in the same lines; undo the later changes first "
-            "(history lists them), or force it, which keeps the present text as a revision",
-            current_hash=_hash(current),
-        )
+        if current is None:
+            raise NoteChanged(f"{path!r} is gone since")
+        raise NoteChanged(f"the same lines of {path!r} were changed since", current_hash=_hash(current))
 
     return decide
+
+
+def adjusted(decide: Decide, adjust: Callable[[bytes, bytes], bytes]) -> Decide:
+    """As `decide`, with `adjust(present, new)` in the place of the new bytes."""
+
+    def decide_and_adjust(current: bytes | None) -> Edit:
+        edit = decide(current)
+        return edit if edit.after is None else Edit(adjust(current or b"", edit.after), edit.merged)
+
+    return decide_and_adjust
 
 
 def _hash(current: bytes | None) -> str:

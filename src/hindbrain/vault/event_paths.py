@@ -18,12 +18,11 @@ from typing import Literal, TypeAlias
 
 from hindbrain.base.errors import UnsafePath
 from hindbrain.vault.ignore import IGNORE_FILES, IgnoreRules, IgnoreScope, read_scope
-from hindbrain.vault.path_rules import NotePath, check_existing_path
+from hindbrain.vault.path_rules import INDEXED_SUFFIXES, NotePath, check_existing_path
 from hindbrain.vault.sync_copies import conflict_original, is_temporary, may_be_copy
 
 Kind: TypeAlias = Literal["added", "modified", "deleted"]
 
-_NOTE_SUFFIXES = frozenset({"md", "markdown"})
 _MOST_PATHS = 500  # beyond this one scan is cheaper than a look at each
 # Windows and macOS report a folder as modified when something in it is; on Linux it is a change of rights.
 _FOLDER_CHANGE_TELLS = sys.platform == "linux"
@@ -42,6 +41,10 @@ class Changes:
     paths: frozenset[NotePath] = frozenset()  # notes that are there and may have new bytes
     rescan: bool = False  # something happened that only a scan of the vault can judge
     new_folders: bool = False  # files put into a new folder at once may have gone unreported
+    # The same for a reader in a hurry, who scans only when `unclear`: which notes vanished, and what is new.
+    gone: frozenset[NotePath] = field(default=frozenset(), compare=False)
+    folders: frozenset[str] = field(default=frozenset(), compare=False)
+    unclear: bool = field(default=True, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.paths) or self.rescan
@@ -49,7 +52,11 @@ class Changes:
     def __or__(self, other: "Changes") -> "Changes":
         paths = self.paths | other.paths
         rescan = self.rescan or other.rescan or len(paths) > _MOST_PATHS
-        return Changes(paths, rescan, self.new_folders or other.new_folders)
+        unclear = (self.rescan and self.unclear) or (other.rescan and other.unclear)
+        return Changes(
+            paths, rescan, self.new_folders or other.new_folders,
+            self.gone | other.gone, self.folders | other.folders, unclear or len(paths) > _MOST_PATHS,
+        )  # fmt: skip
 
 
 def judge_events(top: str, rules: IgnoreRules, events: Iterable[FileEvent]) -> Changes:
@@ -57,9 +64,13 @@ def judge_events(top: str, rules: IgnoreRules, events: Iterable[FileEvent]) -> C
     judge = _Judge(os.path.join(top, ""), rules)
     for event in events:
         judge.take(event)
-        if judge.rescan and judge.new_folders:
+        if judge.unclear and judge.folders:
             break  # nothing can be added to that
-    return Changes(frozenset(judge.paths), judge.rescan or len(judge.paths) > _MOST_PATHS, judge.new_folders)
+    unclear = judge.unclear or len(judge.paths) > _MOST_PATHS
+    return Changes(
+        frozenset(judge.paths), unclear or bool(judge.gone or judge.folders), bool(judge.folders),
+        frozenset(judge.gone), frozenset(judge.folders), unclear,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +89,14 @@ class _Judge:
     top: str
     rules: IgnoreRules
     paths: set[NotePath] = field(default_factory=set)
-    rescan: bool = False
-    new_folders: bool = False
+    gone: set[NotePath] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    unclear: bool = False  # only a scan can tell
     _places: dict[str, _Place] = field(default_factory=dict)
 
     def take(self, event: FileEvent) -> None:
         if not event.path.startswith(self.top):
-            self.rescan = self.rescan or event.kind == "deleted"  # the root itself
+            self.unclear = self.unclear or event.kind == "deleted"  # the root itself
             return
         relative = event.path[len(self.top) :].replace(os.sep, "/").strip("/")
         folder, _, name = relative.rpartition("/")
@@ -94,35 +106,44 @@ class _Judge:
         if not place.kept:
             return
         if name in IGNORE_FILES:
-            self.rescan = True
+            self.unclear = True
         elif name[0] != ".":
             self._take_entry(event.kind, relative, name, place)
 
     def _take_entry(self, kind: Kind, relative: str, name: str, place: _Place) -> None:
-        is_note = name.rpartition(".")[2].lower() in _NOTE_SUFFIXES
+        is_note = name.rpartition(".")[2].lower() in INDEXED_SUFFIXES
         try:
             status = os.lstat(self.top + relative)
         except (OSError, ValueError):
             # What it was can't be told any more; a folder has most often no suffix, and may have one.
             if not self._is_left_out(relative, name, place, is_folder=not is_note):
-                self.rescan = True
+                self._take_missing(relative, is_note and place.plain)
             return
         if stat.S_ISDIR(status.st_mode):
             self._take_folder(kind, relative, name, place)
         elif stat.S_ISLNK(status.st_mode):
-            self.rescan = True
+            self.unclear = True
         elif is_note:
             self._take_note(relative, name, place, status)
         elif kind == "deleted":
-            self.rescan = True  # a file stands where perhaps a folder was
+            self.unclear = True  # a file stands where perhaps a folder was
+
+    def _take_missing(self, relative: str, is_plain_note: bool) -> None:
+        try:
+            if is_plain_note and unicodedata.is_normalized("NFC", relative):
+                self.gone.add(check_existing_path(relative))
+                return
+        except UnsafePath:
+            pass
+        self.unclear = True
 
     def _take_folder(self, kind: Kind, relative: str, name: str, place: _Place) -> None:
         if self._is_left_out(relative, name, place, is_folder=True):
             return
         if kind != "modified":
-            self.rescan = self.new_folders = True
+            self.folders.add(relative)
         elif _FOLDER_CHANGE_TELLS:
-            self.rescan = True
+            self.unclear = True
 
     def _take_note(self, relative: str, name: str, place: _Place, status: os.stat_result) -> None:
         if self._is_left_out(relative, name, place, is_folder=False):
@@ -131,12 +152,12 @@ class _Judge:
         plain = stat.S_ISREG(status.st_mode) and status.st_nlink <= 1 and place.plain
         is_copy = may_be_copy(stem) and conflict_original(stem) is not None
         if not plain or is_copy or not unicodedata.is_normalized("NFC", relative):
-            self.rescan = True
+            self.unclear = True
             return
         try:
             self.paths.add(check_existing_path(relative))
         except UnsafePath:
-            self.rescan = True  # so that the report names it
+            self.unclear = True  # so that the report names it
 
     def _is_left_out(self, relative: str, name: str, place: _Place, *, is_folder: bool) -> bool:
         path = unicodedata.normalize("NFC", relative)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
 
 # What learning writes: an empty note of it would tell its owner nothing.
-_LEARNED = ("task_log", "lessons", "corrections", "patterns", "recent", "summary")
+_LEARNED = ("task_log", "issues", "lessons", "corrections", "patterns", "recent", "summary", "status")
 _SYSTEM_FILES = frozenset({"desktop.ini", "thumbs.db"})
 
 
@@ -50,6 +50,7 @@ def make_first_notes(layout: Layout, root: Path, writer: VaultWriter, *, today: 
             continue
         try:
             writer.create_note(path, layout.first_text(role, today=today).encode())
+            layout.note_place(path)
             created.append(path)
         except NoteChanged:  # somebody made it this very moment
             kept.append(path)

@@ -4,16 +4,20 @@ Pure but for `read_scope`, which reads one folder's ignore files. Knows nothing 
 
 Settings come in two kinds: an entry without wildcards ("Archive", "Private/drafts") is a path from the
 vault's root; one with wildcards ("*.excalidraw.md", "**/old") is a gitignore pattern, from the root too.
+What Obsidian excludes is the beginning of a path ("Archive/"), or an expression between slashes.
 """
 
 import os
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+    from hindbrain.vault.scan_result import Rule
 
 IGNORE_FILES = (".gitignore", ".obsidianignore")  # the later one wins where they disagree
 TEMPLATE_FOLDERS = frozenset({"templates", "_templates"})
@@ -24,6 +28,8 @@ _MAX_FILE_BYTES = 256 * 1024
 # pathspec turns each star into a backtracking regular expression: with more of them a single hostile
 # name of 255 letters could keep us busy for minutes.
 _MAX_STARS = 3
+_LONGEST_EXPRESSION = 200
+_COSTLY = re.compile(r"[({]|\\[1-9]")  # groups, counts and references: what makes an expression slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +57,28 @@ class IgnoreRules:
     """What is excluded everywhere in a vault. Built by `make_rules`."""
 
     folder_names: frozenset[str]  # lower case, at any level
+    is_kept: Callable[[str], bool]  # asked for the path of a folder that its name would leave out
     paths: frozenset[str]  # case-folded, from the root, without a final "/"
     patterns: IgnoreScope | None = None
-    has_settings: bool = False  # whether `paths` or `patterns` holds anything
+    beginnings: tuple[str, ...] = ()  # of paths, case-folded
+    expressions: tuple[re.Pattern[str], ...] = ()
+    has_settings: bool = False  # whether any of the four above holds anything
     refused: tuple[str, ...] = ()  # settings that were not taken, for the report
+    key: str = ""  # equal rules have equal keys
 
     def excludes_folder(self, path: str, name: str) -> bool:
-        if name[0] == "." or name.lower() in self.folder_names:
+        if name[0] == "." or (name.lower() in self.folder_names and not self.is_kept(path)):
             return True
         return self.has_settings and self._by_setting(path, is_folder=True)
+
+    def rule_for(self, path: str, name: str, *, is_folder: bool) -> "Rule | None":
+        """Which rule of the vault leaves this out; None for what is no matter of notes (hidden folders)."""
+        if name[0] == "." or (is_folder and name.lower() in _ALWAYS):
+            return None
+        if is_folder and name.lower() in self.folder_names:
+            return "templates_folder"
+        by_setting = self.has_settings and self._by_setting(path, is_folder=is_folder)
+        return "excluded" if by_setting else "ignore_rule"
 
     def excludes_file(self, path: str, name: str) -> bool:
         return name[0] == "." or (self.has_settings and self._by_setting(path, is_folder=False))
@@ -67,6 +86,12 @@ class IgnoreRules:
     def _by_setting(self, path: str, *, is_folder: bool) -> bool:
         if path.casefold() in self.paths:
             return True
+        if self.beginnings or self.expressions:
+            whole = f"{path}/" if is_folder else path
+            if whole.casefold().startswith(self.beginnings) or any(
+                one.search(whole) for one in self.expressions
+            ):
+                return True
         return self.patterns is not None and self.patterns.excludes(path, is_folder=is_folder)
 
 
@@ -78,8 +103,20 @@ class ReadScope:
     problems: tuple[tuple[str, str], ...] = ()  # (file name, what is wrong with it)
 
 
-def make_rules(exclude: Sequence[str] = (), *, templates: bool = False) -> IgnoreRules:
-    """Compile the owner's exclusions. `templates=True` lets template folders be indexed."""
+def make_rules(
+    exclude: Sequence[str] = (),
+    *,
+    templates: bool = False,
+    is_kept: Callable[[str], bool] = lambda _: False,
+    obsidian: Sequence[str] = (),
+    own_folder: str = "",
+) -> IgnoreRules:
+    """Compile the owner's exclusions.
+
+    `templates=True` lets template folders be indexed; `is_kept` says of one that it is indexed in any case.
+    `obsidian`: what Obsidian excludes. One that covers `own_folder`, the agent's notes, is not taken: it
+    hides them from their owner's view, and an agent without its notes has no memory.
+    """
     plain, globs = set(), []
     for entry in exclude:
         cleaned = unicodedata.normalize("NFC", entry.strip().replace("\\", "/"))
@@ -88,13 +125,48 @@ def make_rules(exclude: Sequence[str] = (), *, templates: bool = False) -> Ignor
         else:
             globs.append(cleaned)
     taken, refused = _bounded(globs)
+    beginnings, expressions, unread = _obsidian_filters(obsidian, f"{own_folder}/" if own_folder else "")
     return IgnoreRules(
         folder_names=_ALWAYS if templates else _ALWAYS | TEMPLATE_FOLDERS,
+        is_kept=is_kept,
         paths=frozenset(plain - {""}),
         patterns=IgnoreScope("", _compile(taken)) if taken else None,
-        has_settings=bool(plain - {""} or taken),
-        refused=tuple(refused),
+        beginnings=beginnings,
+        expressions=expressions,
+        has_settings=bool(plain - {""} or taken or beginnings or expressions),
+        refused=(*refused, *unread),
+        key="\n".join(("templates" if templates else "", *sorted(plain), *globs, *obsidian)),
     )
+
+
+def _obsidian_filters(
+    filters: Sequence[str], own: str
+) -> tuple[tuple[str, ...], tuple[re.Pattern[str], ...], list[str]]:
+    """Beginnings of paths, expressions, and those that can't be taken."""
+    beginnings: list[str] = []
+    expressions: list[re.Pattern[str]] = []
+    refused: list[str] = []
+    for given in filters:
+        text = unicodedata.normalize("NFC", given)
+        if len(text) < 2 or not (text[0] == text[-1] == "/"):
+            beginning = text.lstrip("/").casefold()
+            if beginning and not (own and own.casefold().startswith(beginning)):
+                beginnings.append(beginning)
+        elif (
+            _COSTLY.search(text)
+            or len(text) > _LONGEST_EXPRESSION
+            or text.count("*") + text.count("+") > _MAX_STARS
+        ):
+            refused.append(given)
+        else:
+            try:
+                expression = re.compile(text[1:-1])
+            except (re.error, OverflowError, RecursionError):
+                refused.append(given)
+                continue
+            if not (own and expression.search(own)):
+                expressions.append(expression)
+    return tuple(beginnings), tuple(expressions), refused
 
 
 def read_scope(base: str, entries: Mapping[str, "os.DirEntry[str]"], above: IgnoreScope | None) -> ReadScope:

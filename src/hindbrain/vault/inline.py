@@ -27,6 +27,7 @@ _LINK = re.compile(
     r"(?:<([^<>]*+)>|([^\s()<>]++(?:\([^\s()]*+\)[^\s()]*+)*+))"
     r"(?:\)|[ \t]++[\"'(])"
 )
+_LINK_SHOWN = re.compile(r"!?\[([^\[\]]++)\]\([^()]*+\)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:|//")
 _BRACKET_FIELD = re.compile(
     r"\[([^\[\]():\"'=;{}<>$]++)::([^\[\]]*+(?:(?:\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\])[^\[\]]*+)*+)\](?!\()"
@@ -101,6 +102,15 @@ def mask_code(line: str) -> str:
     return "".join(pieces)
 
 
+def code_ends(line: str) -> dict[int, int]:
+    """For each run of backticks, by its start: where the code span that it opens ends, else where it ends."""
+    if "`" not in line:
+        return {}
+    runs = [(match.start(), match.end()) for match in _RUN.finditer(line)]
+    partner = _next_of_same_length(runs)
+    return {start: runs[partner[i]][1] if partner[i] else end for i, (start, end) in enumerate(runs)}
+
+
 def _next_of_same_length(runs: list[tuple[int, int]]) -> list[int]:
     """For each run the index of the next one of its length, 0 when there is none; linear, from the right."""
     partner = [0] * len(runs)
@@ -158,6 +168,13 @@ def _find_links(line: str, shown: str, number: int, links: list[Link]) -> None:
         links[first:] = [links[first + i] for i in in_order]
 
 
+def without_links(text: str) -> str:
+    """As a reader sees it: `[[Anna Berg|Anna]]` and `[Anna](Berg.md)` say "Anna"."""
+    if "[" not in text:
+        return text
+    return _LINK_SHOWN.sub(r"\1", _WIKILINK.sub(lambda found: found[2].rpartition("|")[2], text))
+
+
 def _wikilink(inner: str, embed: bool, number: int) -> Link:
     path, bar, alias = inner.partition("|")
     if bar and path.endswith("\\"):  # a "|" in a table is written "\|"
@@ -170,8 +187,8 @@ def _wikilink(inner: str, embed: bool, number: int) -> Link:
 def _markdown_link(line: str, match: re.Match[str], number: int) -> Link | None:
     angled = match.start(3) >= 0
     address = line[match.start(3) : match.end(3)] if angled else line[match.start(4) : match.end(4)]
-    if not address or _SCHEME.match(address):
-        return None
+    if not address or _SCHEME.match(address) or address.startswith("[["):
+        return None  # Logseq's [text]([[Page]]) is found as the wikilink in it
     if "%" in address:
         from urllib.parse import unquote
 

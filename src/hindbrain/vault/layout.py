@@ -8,26 +8,35 @@ Everything else asks for a role and never knows a path. Owns the value, where a 
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import ConfigError, UsageError
 from hindbrain.vault import path_template
 from hindbrain.vault.layout_table import (
+    DEFAULT_PLACES,
     LAYOUTS,
     MAX_BYTES,
     ROLES,
+    TYPES,
     UNLINKABLE,
     Form,
     Table,
+    all_places,
     built_in_table,
     fill_text,
     parse_table,
 )
-from hindbrain.vault.path_rules import NotePath, check_note_path
+from hindbrain.vault.path_rules import NotePath, check_existing_path, check_note_path
 from hindbrain.vault.template_notes import matching_notes
+
+if TYPE_CHECKING:
+    from hindbrain.vault.marks import Marks
+    from hindbrain.vault.moved_notes import MovedNotes, Role
 
 __all__ = [
     "LAYOUTS",
@@ -50,6 +59,7 @@ __all__ = [
 LAYOUT_FILE = "layout.toml"  # in the vault's .hindbrain folder
 OWN_FOLDER = "Agent"  # of a layout that names none, in a vault that has notes of its own
 
+_FOLLOWED = {"category", "date"}  # placeholders of roles whose notes are followed when they are moved
 _MATTERS = ("projects", "contacts", "skills", "lessons")  # roles of notes that each have a subject
 
 
@@ -59,38 +69,74 @@ class Layout:
 
     name: str
     folder: str  # vault-relative; "" when the whole vault is the agent's
-    roles: Mapping[str, tuple[str, ...]]  # paths below `folder`; the first is for new notes, all are read
+    # Those that the table names, with paths below `folder`; the first is for new notes, all are read.
+    roles: Mapping[str, tuple[str, ...]]
     categories: Mapping[str, str]  # memory category -> the role whose note holds it
     start: Mapping[str, str]  # role -> the first text of its notes
     title: str = ""
     doc: str = ""
+    moved: MovedNotes | None = field(
+        default=None, compare=False, repr=False
+    )  # None: every note is at its path
 
     def has(self, role: str) -> bool:
-        return role in self.roles
+        """Has the role a place? Only optional roles (home, decisions, contacts, ...) need this check: the
+        others have one in every layout."""
+        return role in self.roles or role in DEFAULT_PLACES
 
     def is_single(self, role: str) -> bool:
         """Is the role played by one note, and not by the notes of a folder?"""
         return not path_template.places(self._templates(role)[0])
 
     def path(self, role: str, **names: str) -> str:
-        """The note that plays the role; `names` fill {date}, {category}, {name} where the path has them.
+        """The note that plays the role, wherever its owner has moved it.
 
-        UsageError for a role the layout does not have, UnsafePath for a name that some system forbids.
+        `names` fill {date}, {category}, {name} where the path has them.
+        UsageError for an optional role that the layout does not name, UnsafePath for a name that some system
+        forbids.
         """
-        if role == "memory" and (other := self.categories.get(names.get("category", ""))):
-            role = other
+        role = self._role_for(role, names)
+        usual = self.usual_path(role, **names)
+        if self.moved is None or not (known := self._followed(role, names)):
+            return usual
+        return self.moved.place(self, known, usual)
+
+    def note_place(self, path: str) -> None:
+        """A note was written here: if it plays a role, remember that it was there."""
+        if self.moved is not None and (role := self.usual_role(path)):
+            names = replace(self, moved=None).names_of(path)
+            if known := self._followed(role, names):
+                self.moved.place(self, known, path)
+
+    def usual_path(self, role: str, **names: str) -> str:
+        """The path that the table gives to the note. Raises as `path` does."""
+        role = self._role_for(role, names)
         return check_note_path(self._below(path_template.fill(self._templates(role)[0], names)))
 
     def paths(self, role: str, **names: str) -> tuple[str, ...]:
         """Every place where that note may stand; the first is `path`."""
-        return tuple(
+        usual = tuple(
             check_note_path(self._below(path_template.fill(template, names)))
             for template in self._templates(role)
         )
+        now = self.path(role, **names)
+        return usual if now in usual else (now, *usual)
 
     def folder_of(self, role: str) -> str:
         """The folder that holds the notes of a role; "" is the vault itself."""
         return self._below(path_template.fixed_folder(self._templates(role)[0]))
+
+    def places_of(self, role: str) -> tuple[str, ...]:
+        """The note of a role, or each folder that may hold its notes; "" is the vault itself."""
+        return tuple(
+            self._below(path_template.fixed_folder(template) if path_template.places(template) else template)
+            for template in self._templates(role)
+        )
+
+    def top_folders(self) -> list[str]:
+        """The folders right below `folder` that hold notes of a role, sorted."""
+        tops = {path.partition("/")[0] for paths in self.roles.values() for path in paths if "/" in path}
+        return sorted(tops)
 
     def notes_of(self, role: str, root: Path) -> list[NotePath]:
         """The notes that play the role now, sorted. NoteUnreadable when a folder can't be looked into."""
@@ -99,14 +145,39 @@ class Layout:
             found.update(
                 path for path in matching_notes(root, self._below(template)) if self._exact_role(path) == role
             )
+        for known in self.moved.roles(role) if self.moved else ():
+            place = self.path(role, **known.names)
+            if (root / place).is_file():
+                found.add(check_existing_path(place))
         if role == "memory":
             for other in set(self.categories.values()):
                 found.update(self.notes_of(other, root))
         return sorted(found)
 
     def role_of(self, path: str) -> str:
-        """The role a note plays, by its path; "" when none."""
+        """The role a note plays; "" when none."""
+        known = self._moved_role(path)
+        return known.name if known else self.usual_role(path)
+
+    def usual_role(self, path: str) -> str:
+        """The role of a note by its path alone; "" when none."""
         return self._exact_role(unicodedata.normalize("NFC", path))
+
+    def marks_of(self, role: str, names: Mapping[str, str]) -> Marks:
+        """What a note of the role says of itself when it is made."""
+        from hindbrain.vault.marks import read_marks
+
+        text = replace(self, moved=None).first_text(role, today=names.get("date", ""), **names)
+        return read_marks(text.encode())
+
+    @property
+    def archive_folder(self) -> str:
+        """Where notes go that nobody uses any more."""
+        return self.folder_of("archive")
+
+    def is_archived(self, path: str) -> bool:
+        """Does a note lie in the archive? That is for who looks for it, not for a prompt."""
+        return path.startswith(f"{self.archive_folder}/")
 
     def is_housekeeping(self, path: str) -> bool:
         """Is it one of the agent's own notes (home, inbox, tasks, days, ...), and about no matter itself?"""
@@ -114,9 +185,11 @@ class Layout:
 
     def names_of(self, path: str) -> dict[str, str]:
         """What fills the placeholders of a note's path: {"date": "2026-05-15"}, {"category": "fact"}."""
+        if known := self._moved_role(path):
+            return dict(known.names)
         role = self.role_of(path)
         inside = self._inside(unicodedata.normalize("NFC", path))
-        for template in self.roles.get(role, ()):
+        for template in self._templates(role) if role else ():
             if (names := path_template.read(template, inside)) is not None:
                 return names
         return {}
@@ -133,10 +206,28 @@ class Layout:
         """What a new note of the role begins with. `today`: YYYY-MM-DD."""
         text = self.start.get(role, "").lstrip("\n")
         if not text:
-            stem = self.path(role, **names).rpartition("/")[2].removesuffix(".md")
-            text = f"# {stem}\n"
+            return self._plain_first_text(role, today, names)
         known = {"date": today, "folder": self.folder, **names}
-        return fill_text(text, known, {other: self._link(other) for other in self.roles})
+        links = {other: self._link(other) for other in self.roles if f"{{{other}}}" in text}
+        return fill_text(text, known, links)
+
+    def _plain_first_text(self, role: str, today: str, names: Mapping[str, str]) -> str:
+        """Properties by which the note is found again after a move, and a title."""
+        from hindbrain.vault.marks import OWN_TAG
+
+        stem = self.usual_path(role, **names).rpartition("/")[2].removesuffix(".md")
+        day = ("date", names["date"]) if "date" in names else ("created", today)
+        properties = {"type": TYPES.get(role, role), "category": names.get("category", ""), day[0]: day[1]}
+        front = "".join(f"{key}: {value}\n" for key, value in properties.items() if value)
+        return f"---\n{front}tags: [{OWN_TAG}]\n---\n# {names.get('name') or note_title(stem)}\n"
+
+    def first_lines(self, path: str) -> frozenset[str]:
+        """The stripped lines of a note's first text, but for its dates; empty when the layout has none."""
+        role = self.role_of(path)
+        if role not in self.start:
+            return frozenset()
+        text = self.first_text(role, today="", **self.names_of(path))
+        return frozenset(line.strip() for line in text.split("\n"))
 
     def _link(self, role: str) -> str:
         if not self.is_single(role):
@@ -145,11 +236,34 @@ class Layout:
         name = path.rpartition("/")[2]
         return f"[[{path}]]" if name == path else f"[[{path}|{name}]]"
 
+    def _role_for(self, role: str, names: Mapping[str, str]) -> str:
+        """Memories of some categories stand in the note of another role."""
+        return self.categories.get(names.get("category", ""), role) if role == "memory" else role
+
+    def _followed(self, role: str, names: Mapping[str, str]) -> Role | None:
+        """The role whose one note is meant; None for notes that each have a name of their own."""
+        from hindbrain.vault.moved_notes import Role
+
+        places = path_template.places(self._templates(role)[0])
+        if not places:
+            return Role(role, {})
+        wanted = {place: names[place] for place in places if place in _FOLLOWED and place in names}
+        return Role(role, wanted) if wanted and "name" not in places else None
+
+    def _moved_role(self, path: str) -> Role | None:
+        """The role of a note that stands elsewhere than its usual path."""
+        known = self.moved.role_at(path) if self.moved else None
+        if known is None or not self.has(known.name) or self.usual_path(known.name, **known.names) == path:
+            return None
+        return known
+
     def _templates(self, role: str) -> tuple[str, ...]:
-        if role not in self.roles:
-            known = "there is no such role" if role not in ROLES else f"the layout {self.name!r} has none"
-            raise UsageError(f"no place for {role!r}: {known}; it has {', '.join(self.roles)}")
-        return self.roles[role]
+        if role in self.roles:
+            return self.roles[role]
+        if role in DEFAULT_PLACES:
+            return (DEFAULT_PLACES[role],)
+        known = "there is no such role" if role not in ROLES else f"the layout {self.name!r} has none"
+        raise UsageError(f"no place for {role!r}: {known}; it has {', '.join(self.roles)}")
 
     def _below(self, path: str) -> str:
         return "/".join(part for part in (self.folder, path) if part)
@@ -164,13 +278,21 @@ class Layout:
         """Single notes first, then dated ones: "Notes/2026-05-15.md" is a day, not a category."""
         inside = self._inside(path)
         best = ("", 3)
-        for role, templates in self.roles.items():
+        for role, templates in all_places(self.roles).items():
             for template in templates:
                 places = path_template.places(template)
                 rank = 0 if not places else 1 if "date" in places else 2
                 if rank < best[1] and path_template.read(template, inside) is not None:
                     best = (role, rank)
         return best[0]
+
+
+def note_title(stem: str) -> str:
+    """A title from a file's name: "current-status" is "Current status"."""
+    if not stem.islower():
+        return stem
+    words = re.sub(r"[-_]+", " ", stem).strip()
+    return words[:1].upper() + words[1:]
 
 
 def load_layout(root: Path) -> Layout:
@@ -274,13 +396,13 @@ def _layout(table: Table) -> Layout:
 
 
 def settled(layout: Layout, root: Path) -> Layout:
-    """Of several paths of a role, put first the one whose folder is there, else the last."""
+    """Of paths in several folders, put first the one whose folder is there, else the last."""
     if all(len(paths) == 1 for paths in layout.roles.values()):
         return layout
     roles = dict(layout.roles)
     for role, paths in roles.items():
-        if len(paths) > 1:
-            folders = (layout._below(path_template.fixed_folder(path)) for path in paths)
+        folders = [layout._below(path_template.fixed_folder(path)) for path in paths]
+        if len(set(folders)) > 1:
             chosen = next(
                 (path for path, at in zip(paths, folders, strict=True) if _is_folder(root, at)), paths[-1]
             )

@@ -27,7 +27,38 @@ ROLES: Mapping[str, str] = {
     "lessons": "name", "corrections": "", "patterns": "", "recent": "", "summary": "", "sessions": "name",
     "archive": "name", "soul": "", "identity": "", "agents": "",
 }  # fmt: skip
-REQUIRED = ("profile", "tasks", "daily", "memory", "inbox")  # the verbs can't work without these
+# Where the notes of a role go in a layout that does not name it, so that every verb works in every layout.
+# The other roles are optional: ask `Layout.has` first.
+DEFAULT_PLACES: Mapping[str, str] = {
+    "profile": "User Profile.md",
+    "tasks": "Active Tasks.md",
+    "inbox": "Inbox.md",
+    "daily": "Daily/{date}.md",
+    "memory": "Memory/{category}.md",
+    "status": "Current Status.md",
+    "issues": "Known Issues.md",
+    "skills": "Skills/{name}.md",
+    "apps": "Apps/{name}.md",
+    "task_log": "Learning/Task Log.md",
+    "lessons": "Learning/Lessons.md",
+    "corrections": "Learning/Corrections.md",
+    "patterns": "Learning/Patterns.md",
+    "templates": "Learning/Templates/{name}.md",
+    "recent": "Learning/Recent Actions.md",
+    "summary": "Learning/Daily Summary.md",
+    "archive": "Archive/{name}.md",
+    "sessions": "Sessions/{name}.md",
+}
+_FOLDERS = ("templates", "skills", "sessions", "archive")  # always played by the notes of a folder
+_NOT_REMOVABLE = ("profile", "tasks", "daily", "memory", "inbox")  # an empty path for these is a mistake
+# Failures and lessons may share a note: entries of the log are told apart from lessons by their form.
+_MAY_SHARE = frozenset({"issues", "lessons"})
+# The `type` of notes for which a layout has no first text; of the other roles it is the role itself.
+TYPES: Mapping[str, str] = {
+    "task_log": "task-log", "recent": "recent-actions", "summary": "daily-summary", "apps": "app-knowledge",
+    "projects": "project", "contacts": "contact", "skills": "skill", "templates": "template",
+    "sessions": "session",
+}  # fmt: skip
 MAX_BYTES = 256 * 1024
 UNLINKABLE = re.compile(r"[#^\[\]]")  # with these in its path a note can't be linked to
 
@@ -108,6 +139,9 @@ class _Reader:
         self._check_keys(self._raw, [*known, "forms", "as_is"] if built_in else known, "")
         base = self._base()
         roles = {**base.roles, **self._roles("roles", self._raw.get("roles", {}))}
+        for role in _NOT_REMOVABLE:
+            if roles.get(role) == ():
+                raise self.fail(f"roles.{role}", "this role needs a path")
         return replace(
             base,
             name=self._text("name") or base.name or "own",
@@ -181,6 +215,8 @@ class _Reader:
                 raise self.fail(key, f"{{{place}}} can't stand in {template!r}; this role takes {may}")
             if given.count(place) > 1:
                 raise self.fail(key, f"{{{place}}} stands twice in {template!r}")
+        if role in _FOLDERS and "name" not in given:
+            raise self.fail(key, f"{template!r} is a single note; put {{name}} into it")
         if role == "daily" and "date" not in given:
             raise self.fail(key, f"{template!r} is the same note every day; put {{date}} into it")
         if not template.endswith(".md"):
@@ -209,14 +245,11 @@ class _Reader:
 
 def _check_whole(table: Table, reader: _Reader) -> None:
     """What no single key shows."""
-    for role in REQUIRED:
-        if role not in table.roles:
-            raise reader.fail(f"roles.{role}", "this role needs a path")
     claimed: dict[str, str] = {}
-    for role, paths in table.roles.items():
+    for role, paths in all_places(table.roles).items():
         for path in paths:
             other = claimed.setdefault(same_note_key(path_template.shape_of(path)), role)
-            if other != role:
+            if other != role and {role, other} != _MAY_SHARE:
                 raise reader.fail(f"roles.{role}", f"{path!r} is already the path of {other!r}")
     for category, role in table.categories.items():
         if any(map(path_template.places, table.roles.get(role, ("{}",)))):
@@ -231,6 +264,12 @@ def _check_start(reader: _Reader, role: str, text: str) -> None:
     for place in _TEXT_PLACE.findall(text):
         if place not in _TEXT_NAMES and place not in ROLES:
             raise reader.fail(f"start.{role}", f"{{{place}}} is neither a role nor one of {_TEXT_NAMES}")
+
+
+def all_places(roles: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The paths of the roles that a layout names, then the default places of the others."""
+    others = {role: (path,) for role, path in DEFAULT_PLACES.items() if role not in roles}
+    return {**roles, **others}
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

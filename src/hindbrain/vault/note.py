@@ -84,7 +84,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    title: str
+    name: str  # the title property, unless it only repeats a heading; else the file name
+    title: str  # the title property, else the first top heading, else the file name
     frontmatter: Mapping[str, Property]
     aliases: tuple[str, ...]
     tags: tuple[str, ...]  # without "#", case kept, first appearance first

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 
 from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.plural import plural
+from hindbrain.vault.inline import without_links
 from hindbrain.vault.line_shapes import indent_of
 from hindbrain.vault.note import Note
 
@@ -27,7 +29,7 @@ def range_of(note: Note, path: str, first: int, last: int) -> tuple[int, int]:
     if last and last < first:
         raise UsageError(f"lines {first} to {last} are no range; the first line comes first")
     if first > end:
-        raise NotFound(f"{path!r} has {end} lines, so there is no line {first}")
+        raise NotFound(f"{path!r} has {plural(end, 'line')}, so there is no line {first}")
     return first, min(last or end, end)
 
 
@@ -86,7 +88,8 @@ def _last_line_below(note: Note, at: int) -> int:
 
 
 def _folded(heading: str) -> str:
-    return " ".join(heading.casefold().split())
+    """For comparing: hits show a heading without the marks of its links."""
+    return " ".join(without_links(heading).casefold().split())
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

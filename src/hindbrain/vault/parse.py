@@ -69,8 +69,10 @@ def parse_note(text: str, *, stem: str) -> Note:
     reader = BlockReader(text, lines)
     reader.read(body)
     names = {key.lower(): value for key, value in properties.items()}
+    given = _given_title(names)
     return Note(
-        title=_title(names, reader.headings, stem),
+        name=given if given and all(given != heading.text for heading in reader.headings) else stem,
+        title=given or _top_heading(reader.headings) or stem,
         frontmatter=properties,
         aliases=_aliases(names),
         tags=_tags(names, reader.found.tags),
@@ -100,11 +102,13 @@ def _line_of(text: str, position: int) -> int:
     return 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
 
 
-def _title(names: Mapping[str, Property], headings: list[Heading], stem: str) -> str:
+def _given_title(names: Mapping[str, Property]) -> str:
     title = names.get("title")
-    if isinstance(title, str) and title.strip():
-        return title.strip()
-    return next((heading.text for heading in headings if heading.level == 1 and heading.text), stem)
+    return title.strip() if isinstance(title, str) else ""
+
+
+def _top_heading(headings: list[Heading]) -> str:
+    return next((heading.text for heading in headings if heading.level == 1 and heading.text), "")
 
 
 def _texts(value: Property | None) -> list[str]:

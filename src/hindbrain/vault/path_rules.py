@@ -19,6 +19,8 @@ from hindbrain.base.errors import UnsafePath
 # Vault-relative, "/" between components, NFC, never absolute, never with "." or ".." in it.
 NotePath = NewType("NotePath", str)
 
+NOTE_SUFFIXES = frozenset({"md", "markdown"})  # lower case, without the dot
+INDEXED_SUFFIXES = NOTE_SUFFIXES | {"canvas"}  # a canvas is searched, and is no note that may be changed
 PRIVATE_FOLDERS = frozenset({".hindbrain", ".obsidian", ".git", ".trash"})
 TEMP_PREFIX = ".hindbrain-tmp-"
 
@@ -175,3 +177,8 @@ def _overlong_char(match: re.Match[str]) -> str:
     text = match[0]
     lead = ord(text[-2]) & 0x1F if len(text) == 2 else ord(text[-2]) & 0x3F
     return chr((lead << 6 | ord(text[-1]) & 0x3F) & 0x7F)
+
+
+def printable(path: str) -> str:
+    """Return a path that can be shown and stored: bytes that are not UTF-8 are escaped."""
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")

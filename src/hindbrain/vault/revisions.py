@@ -2,7 +2,10 @@
 
 The bytes are blobs named by their hash; the log is one JSON line per event. A change has two lines: `begin`,
 durable before the note is touched, and `done` or `aborted`. All changes happen under one lock, so that only
-the last one can be unfinished. Knows nothing of the vault; callers hold the lock wherever they write.
+the last one can be unfinished. Changes that belong together have the same action. A line `undid` or `redid`
+says that an action was taken back, or brought back. A line `logged` is a line that an action added to one of
+our logs in the vault, and that goes and comes with it.
+Knows nothing of the vault; callers hold the lock wherever they write.
 """
 
 import contextlib
@@ -11,7 +14,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +32,9 @@ KEPT_DAYS = 30
 _PRUNED = "pruned"  # a file that says when old revisions were last forgotten
 _MOST_VERSIONS = 200  # before and after a change that an undo looks at
 _PURGED = "purged"  # in the place of a hash: these bytes were dropped on purpose
+_MARKS = ("undid", "redid")
+_LOGGED = "logged"
+_UNASKED = ("hook", "background")  # an undo without an id leaves these alone
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 End = Literal["done", "aborted"]
@@ -41,10 +47,17 @@ class Revision:
     id: str
     path: str
     when: float  # seconds since the epoch
-    op: str  # create, replace, append, delete, undo
+    op: str  # create, replace, append, delete, undo, redo
     before_hash: str  # "" when there was no such note
     after_hash: str  # "" when the note was deleted
     size: int  # bytes that undo brings back
+    action: str  # what it is a part of; its own id when it stands alone
+    by: str = ""  # the command or tool that made it; "" when that is not known
+    via: str = ""  # who asked for it, see `actions.action`; "" when that is not known
+
+    @property
+    def is_background(self) -> bool:
+        return self.via in _UNASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,59 @@ class Entry:
     file: str  # the real file beneath the vault's root, as named on disk
     temp: str  # the temp file's name, in the same folder
     mode: int | None  # permission bits of what was there before
+    folders: int = 0  # that were made for the note: so many of its parents, from below
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Changes that belong together, oldest first."""
+
+    id: str
+    entries: tuple[Entry, ...]
+    undone: bool = False
+
+    @property
+    def by(self) -> str:
+        """The command, tool or work; never empty: else what was done to the first note."""
+        first = self.entries[0].revision
+        return first.by or first.op
+
+    @property
+    def via(self) -> str:
+        return self.entries[0].revision.via
+
+    @property
+    def is_background(self) -> bool:
+        return self.entries[0].revision.is_background
+
+    @property
+    def when(self) -> float:
+        return self.entries[-1].revision.when
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """All actions that are kept, and what undo and redo are about."""
+
+    done: tuple[Action, ...]  # oldest first; without those that undid or redid another
+    by_id: Mapping[str, Action]  # those included
+    undone_by: Mapping[str, str]  # id of an action that is taken back -> of the undo; the last one is last
+    undoes: Mapping[str, str]  # id of an undo -> of what it took back
+    logged: Mapping[str, Sequence[tuple[str, str]]]  # id of an action -> name and line of the logs it filled
+    order: Sequence[str]  # ids of actions as they were done or redone, the last one last
+    is_stale: bool  # somebody did something after the last undo
+
+    def to_undo(self, before: str = "") -> list[Action]:
+        """The actions that are not undone, the last done or redone first; those before `before`."""
+        ids = list(reversed(self.order))
+        ids = ids[ids.index(before) + 1 :] if before in ids else ids
+        done = {one.id: one for one in self.done if not one.undone}
+        return [done[id_] for id_ in ids if id_ in done]
+
+    @property
+    def last_undone(self) -> str:
+        """The id of what was undone last; "" for nothing."""
+        return next(reversed(list(self.undone_by)), "")
 
 
 class Revisions:
@@ -95,6 +161,10 @@ class Revisions:
             "file": entry.file,
             "temp": entry.temp,
             "mode": entry.mode,
+            **({"action": revision.action} if revision.action != revision.id else {}),
+            **({"by": revision.by} if revision.by else {}),
+            **({"via": revision.via} if revision.via else {}),
+            **({"folders": entry.folders} if entry.folders else {}),
         }
         self._append(event, durable=True)
 
@@ -140,12 +210,12 @@ class Revisions:
         for event in self._events():
             if event["state"] == "begin":
                 begun[event["id"]] = _entry(event)
-            else:
+            elif event["state"] not in (*_MARKS, _LOGGED):
                 ends[event["id"]] = event["state"]
         for key, entry in begun.items():
             yield entry, ends.get(key, "")
 
-    def history(self, path: str | None, limit: int) -> list[Revision]:
+    def history(self, path: str | None, limit: int | None) -> list[Revision]:
         """Changes of notes that happened, newest first."""
         found = [
             entry.revision
@@ -154,6 +224,54 @@ class Revisions:
         ]
         return found[::-1][:limit]
 
+    def mark(self, state: Literal["undid", "redid"], by: str, of: str) -> None:
+        """Record that the action `by` has taken `of` back, or brought it back. Durable when this returns."""
+        self._state.mkdir(parents=True, exist_ok=True)
+        self._append({"id": by, "state": state, "of": of, "at": round(self._clock.now(), 3)}, durable=True)
+
+    def note_line(self, action: str, log: str, line: str) -> None:
+        """Record a line that an action has added to one of our logs. Without it, an undo leaves the line."""
+        event = {"id": action, "state": _LOGGED, "log": log, "line": line, "at": round(self._clock.now(), 3)}
+        with contextlib.suppress(OSError):
+            self._append(event, durable=False)
+
+    def actions(self) -> Actions:
+        grouped: dict[str, list[Entry]] = {}
+        for entry, end in self.entries():
+            if end == "done" and entry.revision.op != "state":
+                grouped.setdefault(entry.revision.action, []).append(entry)
+        undone_by: dict[str, str] = {}
+        undoes: dict[str, str] = {}
+        takers: set[str] = set()  # actions that only undid or redid another one
+        logged: dict[str, list[tuple[str, str]]] = {}
+        order: dict[str, None] = {}
+        is_stale = False
+        for event in self._events():
+            if event["state"] == "begin":
+                of = event.get("action") or event["id"]
+                order.pop(of, None)
+                order[of] = None
+                is_stale |= event["op"] not in ("undo", "redo", "state") and event.get("via") not in _UNASKED
+            if event["state"] == _LOGGED:
+                logged.setdefault(event["id"], []).append((event["log"], event["line"]))
+            if event["state"] in _MARKS:
+                takers.add(event["id"])
+                undone_by.pop(event["of"], None)
+                if event["state"] == "redid":
+                    order.pop(event["of"], None)
+                    order[event["of"]] = None
+                is_stale = False
+                if event["state"] == "undid":
+                    undone_by[event["of"]] = event["id"]
+                    undoes[event["id"]] = event["of"]
+        by_id = {key: Action(key, tuple(found), key in undone_by) for key, found in grouped.items()}
+        done = [
+            one
+            for one in by_id.values()
+            if one.id not in takers and any(each.revision.op not in ("undo", "redo") for each in one.entries)
+        ]
+        return Actions(tuple(done), by_id, undone_by, undoes, logged, tuple(order), is_stale)
+
     def find(self, revision_id: str | None) -> Entry:
         """The change with that id, or the last one."""
         found = None
@@ -161,34 +279,37 @@ class Revisions:
             if end == "done" and entry.revision.op != "state" and revision_id in (None, entry.revision.id):
                 found = entry
         if found is None:
-            what = "there is nothing to undo" if revision_id is None else f"no revision {revision_id!r}"
-            raise NotFound(f"{what}; `history` lists what is kept")
+            what = (
+                "there is nothing to undo" if revision_id is None else f"no action or change {revision_id!r}"
+            )
+            raise NotFound(f"{what}; hindbrain undo --list shows what can be undone")
         return found
 
-    def versions_around(self, entry: Entry) -> tuple[list[bytes], int]:
-        """What the note held before and after each change that is kept; and where `entry` begins in it.
+    def versions_around(self, entries: Sequence[Entry]) -> tuple[list[bytes], list[int]]:
+        """What the note held before and after each change that is kept; and where each of `entries`, which
+        are changes of one note, begins in it.
 
-        ([], 0) when the bytes around `entry` itself are no longer kept.
+        ([], []) when the bytes around one of them are no longer kept.
         """
+        wanted = {entry.revision.id for entry in entries}
         same = [
             other.revision
             for other, end in self.entries()
-            if end == "done" and other.revision.path == entry.revision.path
+            if end == "done" and other.revision.path == entries[0].revision.path
         ]
-        at = same.index(entry.revision)
-        first = max(0, at - _MOST_VERSIONS)
+        at = [number for number, revision in enumerate(same) if revision.id in wanted]
         digests: list[str] = []
-        begins = 0
-        for revision in same[first : at + _MOST_VERSIONS]:
+        begins: list[int] = []
+        for revision in same[max(0, at[0] - _MOST_VERSIONS) : at[-1] + _MOST_VERSIONS]:
             if not digests or digests[-1] != revision.before_hash:
                 digests.append(revision.before_hash)
-            if revision == entry.revision:
-                begins = len(digests) - 1
+            if revision.id in wanted:
+                begins.append(len(digests) - 1)
             digests.append(revision.after_hash)
         datas = [b"" if digest == ABSENT else self.load(digest) for digest in digests]
-        if datas[begins] is None or datas[begins + 1] is None:
-            return [], 0
-        begins -= sum(data is None for data in datas[:begins])
+        if any(datas[begin] is None or datas[begin + 1] is None for begin in begins):
+            return [], []
+        begins = [begin - sum(data is None for data in datas[:begin]) for begin in begins]
         return [data for data in datas if data is not None], begins
 
     def prune_when_due(self) -> None:
@@ -213,7 +334,11 @@ class Revisions:
         cutoff = self._clock.now() - older_than_days * _DAY_S
         events = list(self._events())
         old = {event["id"] for event in events if event["state"] == "begin" and event["at"] < cutoff}
-        kept = [event for event in events if event["id"] not in old]
+        kept = [
+            event
+            for event in events
+            if event["id"] not in old and not (event["state"] in (*_MARKS, _LOGGED) and event["at"] < cutoff)
+        ]
         wanted = {event.get(side) for event in kept for side in ("before", "after")}
         self._replace_log(kept)
         with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
@@ -240,7 +365,8 @@ class Revisions:
                     _keep(folder, new)
                     moved[name] = (content_hash(new), len(new))
             folder.sync()
-        self._replace_log(_moved(list(self._events()), moved))
+        events = [event for event in self._events() if not _is_changed_line(event, change)]
+        self._replace_log(_moved(events, moved))
         with Folder.open(self._state, ["revisions", "blobs"]) as folder:
             for name in moved:
                 folder.unlink(name)
@@ -303,6 +429,12 @@ class Revisions:
                 yield event
 
 
+def _is_changed_line(event: dict[str, Any], change: Callable[[bytes], bytes | None]) -> bool:
+    """Return whether this is a log line that `change` would not leave as it is."""
+    line = event["line"].encode() if event["state"] == _LOGGED else b""
+    return bool(line) and change(line) != line
+
+
 def _moved(events: list[dict[str, Any]], moved: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
     """The events with the hashes of what they refer to now, without changes that change nothing any more."""
     found: list[dict[str, Any]] = []
@@ -355,6 +487,15 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 def _entry(event: dict[str, Any]) -> Entry:
     before, after = event.get("before", ABSENT), event.get("after", ABSENT)
     revision = Revision(
-        event["id"], event["path"], event["at"], event["op"], before, after, event.get("size", 0)
+        event["id"],
+        event["path"],
+        event["at"],
+        event["op"],
+        before,
+        after,
+        event.get("size", 0),
+        event.get("action") or event["id"],
+        event.get("by", ""),
+        event.get("via", ""),
     )
-    return Entry(revision, event["file"], event["temp"], event.get("mode"))
+    return Entry(revision, event["file"], event["temp"], event.get("mode"), event.get("folders", 0))

@@ -13,6 +13,7 @@ import re
 import stat
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,9 +22,18 @@ from typing import NamedTuple
 from hindbrain.base.errors import NotFound, UnsafePath, VaultError
 from hindbrain.vault.discover import MARKERS, is_vault
 from hindbrain.vault.ignore import IGNORE_FILES, IgnoreRules, IgnoreScope, read_scope
-from hindbrain.vault.path_rules import NotePath, check_existing_path, is_portable, is_private
+from hindbrain.vault.path_rules import (
+    INDEXED_SUFFIXES,
+    NotePath,
+    check_existing_path,
+    is_portable,
+    is_private,
+    printable,
+)
 from hindbrain.vault.scan_result import (
+    AttachmentKind,
     FileStamp,
+    LeftOut,
     Missing,
     Noticed,
     NoticeReason,
@@ -46,7 +56,14 @@ __all__ = ["FileStamp", "Missing", "Noticed", "ScanResult", "ScannedFile", "Skip
 
 DEFAULT_MAX_BYTES = 20 * 1024 * 1024
 _SETTLE_S = 60.0  # how long a note that had content must stand empty before we believe it
-_NOTE_SUFFIXES = frozenset({"md", "markdown"})
+_ENDINGS: dict[AttachmentKind, str] = {
+    "pdf": "pdf",
+    "image": "avif bmp gif heic ico jpeg jpg png svg tif tiff webp",
+    "audio": "3gp aac flac m4a mp3 ogg opus wav",
+    "video": "avi mkv mov mp4 ogv webm",
+}
+_ATTACHMENTS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
+_MOST_LOOKS = 20_000  # entries of folders that are left out, looked at to count their notes
 _SURELY_SHORT_CHARS = 256  # no path of so few characters can be over the limit in bytes
 _TEMPORARY_STARTS = frozenset(".~#")  # of a temporary file that nevertheless ends as a note does
 # Names that need no closer look, in most languages; all others go through path_rules. So does what begins
@@ -76,15 +93,18 @@ def scan(
     expect_marker: bool = False,
     max_bytes: int = DEFAULT_MAX_BYTES,
     now: float | None = None,
+    count_left_out: bool = False,
 ) -> ScanResult:
     """List the notes beneath `root`.
 
     `known` is what was there before. `expect_id` is what `vault_id` said then, and `expect_marker` what
     `has_marker` said: where they no longer hold, this is another disk or an empty mount point. `now` is in
-    seconds since the epoch. Raises NotFound when there is no such folder, VaultError when it is no folder.
+    seconds since the epoch. `count_left_out` looks also into what rules leave out, and counts attachments.
+    Raises NotFound when there is no such folder, VaultError when it is no folder.
     """
     before = _stat_root(root)
     walk = _Walk(root, rules, known or {}, max_bytes, time.time() if now is None else now)
+    walk.counts = count_left_out
     walk.run()
     suspicious: Suspicion = ""
     if "" in walk.unseen_dirs:
@@ -139,6 +159,10 @@ class _Walk:
         self.noticed: list[Noticed] = []
         self.unseen_dirs: list[str] = []
         self.excluded: set[str] = set()
+        self.counts = False
+        self.left_out: list[LeftOut] = []
+        self.attachments: Counter[AttachmentKind] = Counter()
+        self.looks_left = _MOST_LOOKS
         self.links: list[tuple[_Folder, str]] = []
         self.walked: list[str] = []  # as on disk; for recognising what a symlink leads to
         self.has_marker = False
@@ -157,6 +181,8 @@ class _Walk:
             noticed=tuple(sorted(self.noticed, key=lambda item: (item.path, item.reason))),
             unseen_dirs=tuple(sorted(self.unseen_dirs)),
             excluded=frozenset(self.excluded),
+            left_out=tuple(sorted(self.left_out, key=lambda item: item.path)),
+            attachments=dict(self.attachments),
             suspicious=suspicious,
             has_marker=self.has_marker,
         )
@@ -190,7 +216,7 @@ class _Walk:
                 self.links.append((folder, name))
             elif entry.is_dir(follow_symlinks=False):
                 self._add_folder(folder, name)
-            elif name.rpartition(".")[2].lower() in _NOTE_SUFFIXES:
+            elif name.rpartition(".")[2].lower() in INDEXED_SUFFIXES:
                 self._add_entry(folder, entry, entries)
             else:
                 self._add_other(folder, name)
@@ -268,12 +294,17 @@ class _Walk:
     def _add_other(self, folder: _Folder, name: str) -> None:
         """Not a note by its name. Say so where it stands for one."""
         note = placeholder_for(name)
-        if note is not None and note.rpartition(".")[2].lower() in _NOTE_SUFFIXES:
+        if note is not None and note.rpartition(".")[2].lower() in INDEXED_SUFFIXES:
             path = self._path_of(folder, note)
             if path is not None:
                 self._skip(path, "placeholder", "its content is in iCloud; open it to bring it back")
         elif is_temporary(name):
             self._skip(folder.path + name, "temporary")
+        elif self.counts and name[0] != ".":
+            place, scope = folder.path + name, folder.scope
+            by_scope = scope is not None and scope.excludes(place, is_folder=False)
+            if not by_scope and not self.rules.excludes_file(place, name):
+                self.attachments[_ATTACHMENTS.get(name.rpartition(".")[2].lower(), "other")] += 1
 
     def _follow_links(self) -> None:
         """Follow each symlink that stays in the vault and leads to something not yet found."""
@@ -289,7 +320,7 @@ class _Walk:
 
     def _follow_link(self, folder: _Folder, name: str, seen: set[tuple[int, int]]) -> None:
         disk = folder.disk + name
-        is_note = name.rpartition(".")[2].lower() in _NOTE_SUFFIXES
+        is_note = name.rpartition(".")[2].lower() in INDEXED_SUFFIXES
         real = os.path.realpath(self.top + disk)
         try:
             status = os.stat(self.top + disk)
@@ -351,7 +382,22 @@ class _Walk:
         ):
             return False
         self.excluded.add(path)
+        if self.counts and (rule := self.rules.rule_for(path, name, is_folder=True)):
+            notes = self._count_notes(folder.disk + name)
+            if notes:
+                self.left_out.append(LeftOut(printable(path), rule, notes))
         return True
+
+    def _count_notes(self, disk: str) -> int:
+        """How many notes lie in a folder that is left out; as far as a bounded look reaches."""
+        notes = 0
+        for _, folders, names in os.walk(self.top + disk):
+            folders[:] = [name for name in folders if name[0] != "." and name != "node_modules"]
+            notes += sum(name.rpartition(".")[2].lower() in INDEXED_SUFFIXES for name in names)
+            self.looks_left -= len(names) + len(folders)
+            if self.looks_left < 0:
+                break
+        return notes
 
     def _is_excluded_file(self, folder: _Folder, path: NotePath, name: str) -> bool:
         if name[0] in _TEMPORARY_STARTS and is_temporary(name):
@@ -363,17 +409,15 @@ class _Walk:
         ):
             return False
         self.excluded.add(path)
+        if self.counts and (rule := self.rules.rule_for(path, name, is_folder=False)):
+            self.left_out.append(LeftOut(printable(path), rule, 1))
         return True
 
     def _skip(self, path: str, reason: Reason, detail: str = "") -> None:
-        self.skipped.append(Skipped(_printable(path), reason, detail))
+        self.skipped.append(Skipped(printable(path), reason, detail))
 
     def _notice(self, path: str, reason: NoticeReason, detail: str = "") -> None:
-        self.noticed.append(Noticed(_printable(path), reason, detail))
-
-
-def _printable(path: str) -> str:
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
+        self.noticed.append(Noticed(printable(path), reason, detail))
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

@@ -7,9 +7,9 @@ was read, it was not there, and nothing about the vault looks wrong. It is *unse
 *excluded* when a rule left it out, *moved* when the very same file now stands elsewhere.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from hindbrain.vault.path_rules import NotePath
 
@@ -34,10 +34,22 @@ NoticeReason = Literal[
     "possible_copy",  # "name 2.md" beside "name.md"
     "ignore_file",  # a .gitignore or .obsidianignore that was not fully taken
 ]
+Rule = Literal[
+    "templates_folder",  # see the setting vault.templates
+    "excluded",  # by the owner's settings
+    "ignore_rule",  # by a .gitignore or .obsidianignore
+]
+AttachmentKind = Literal["pdf", "image", "audio", "video", "other"]
 Suspicion = Literal["", "empty", "not_the_vault", "unreadable"]
 
 # Left out for what they are. Every other reason to skip means that we could not look.
 _LEFT_OUT: frozenset[Reason] = frozenset({"conflict_copy", "temporary", "duplicate_link"})
+
+# Of these the text may be there and can't be read now.
+_OUT_OF_REACH: frozenset[Reason] = frozenset({"placeholder", "truncated", "unreadable"})
+
+NOTICES: frozenset[str] = frozenset(get_args(NoticeReason))  # of files that are indexed
+RULES: frozenset[str] = frozenset(get_args(Rule))
 
 _BRAKE_NOTES = 50
 _BRAKE_SHARE = 0.20
@@ -81,6 +93,15 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A note, or a folder with notes, that a rule leaves out."""
+
+    path: str
+    rule: Rule
+    notes: int  # how many
+
+
+@dataclass(frozen=True, slots=True)
 class Noticed:
     """Something worth a word about a file that is in the result, or about an ignore file."""
 
@@ -97,8 +118,17 @@ class ScanResult:
     noticed: tuple[Noticed, ...] = ()
     unseen_dirs: tuple[str, ...] = ()  # folders that could not be read; "" is the root
     excluded: frozenset[str] = frozenset()  # files and folders that a rule left out
+    left_out: tuple[LeftOut, ...] = ()  # what rules leave out, when it was asked for
+    attachments: Mapping[AttachmentKind, int] = field(
+        default_factory=dict
+    )  # likewise: files that are no notes
     suspicious: Suspicion = ""
     has_marker: bool = False  # .obsidian or .hindbrain stands in the root
+
+    def out_of_reach(self, known: Container[str]) -> bool:
+        """May there be notes that could not be looked at, and that are not `known` from before?"""
+        hidden = (item.path for item in self.skipped if item.reason in _OUT_OF_REACH)
+        return bool(self.suspicious or self.unseen_dirs) or any(path not in known for path in hidden)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,8 @@ class StateFiles:
 
     def _entry(self, file: str, existed: bool, after: str) -> Entry:
         before = _NEVER_COMPARED if existed else ABSENT
-        revision = Revision(self._revisions.new_id(), file, self._revisions.now(), "state", before, after, 0)
+        id_ = self._revisions.new_id()
+        revision = Revision(id_, file, self._revisions.now(), "state", before, after, 0, action=id_)
         return Entry(revision, file, TEMP_PREFIX + os.urandom(8).hex(), None)
 
 

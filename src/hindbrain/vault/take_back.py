@@ -1,4 +1,4 @@
-"""Taking one earlier change back out of a note that has changed since. Pure: bytes in, bytes or None out.
+"""Taking earlier changes back out of a note that has changed since. Pure: bytes in, bytes or None out.
 
 All versions that are known are woven into one list of lines, dead and alive, in which each line has its place
 for good. The lines that the change brought die, those that it took away live again where they stood, and
@@ -27,25 +27,29 @@ class _TooLong(Exception):
     """Two versions differ in more lines than can be compared in good time."""
 
 
-def take_back(versions: Sequence[bytes], at: int) -> bytes | None:
-    """Undo the step from `versions[at]` to the next one, in the last one; None when later steps overlap."""
+def take_back(versions: Sequence[bytes], *at: int) -> bytes | None:
+    """Undo the steps from each `versions[at]` to the next one, in the last one. `at` is ascending.
+
+    None when later steps overlap with one of them.
+    """
     if any(data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data for data in versions):
         return None  # UTF-16 or binary: bytes between newlines are no lines
     weave = _Weave(split_lines(versions[0]))
-    born, died = list[_Line](), list[_Line]()
+    steps: list[tuple[list[_Line], list[_Line]]] = []
     try:
         for number, data in enumerate(versions[1:]):
             step = weave.step(split_lines(data))
-            if number == at:
-                born, died = step
+            if number in at:
+                steps.append(step)
     except _TooLong:
         return None
-    if not all(line.alive for line in born):
-        return None
-    for line in born:
-        line.alive = False
-    for line in died:
-        line.alive = True
+    for born, died in reversed(steps):  # the last first: it may have taken away what an earlier one brought
+        if not all(line.alive for line in born):
+            return None
+        for line in born:
+            line.alive = False
+        for line in died:
+            line.alive = True
     return b"".join(_with_ends(weave.living()))
 
 

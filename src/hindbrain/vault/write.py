@@ -11,15 +11,27 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NoReturn
+from typing import IO, Literal, NoReturn, TypeAlias
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import Busy, NoteUnreadable, NotFound, UnsafePath, WriteFailed, WriteUnknown
+from hindbrain.base.errors import (
+    Busy,
+    HindbrainError,
+    NoteChanged,
+    NoteUnreadable,
+    NotFound,
+    UnsafePath,
+    WriteFailed,
+    WriteUnknown,
+)
 from hindbrain.vault import commit, edits, recovery
+from hindbrain.vault.actions import CurrentAction, action, current_action
 from hindbrain.vault.atomic import Folder, Seen, SyncFailed
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.lingering import Lingering
@@ -32,12 +44,15 @@ from hindbrain.vault.paths import (
     find_collision,
     resolve_beneath,
 )
-from hindbrain.vault.revisions import Entry, Revision, Revisions
+from hindbrain.vault.revisions import Action, Actions, Entry, Revision, Revisions
 from hindbrain.vault.state_files import StateFiles
 from hindbrain.vault.turns import turn
 
+Adjust: TypeAlias = Callable[[str, bytes, bytes], bytes]
+
 _ATTEMPTS = 12  # against an editor that writes all the time; with the waits below about 0.3 s
 _LONGEST_WAIT_S = 0.05
+_NEVER = "-"  # the hash of nothing: later changes lie between those that are undone
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +70,28 @@ class Undone:
     revision_id: str  # of the undo itself, which can be undone; "" when there was nothing to change
     undone_id: str
     merged: bool  # later changes of the note stay; only that one was taken out
+
+
+@dataclass(frozen=True, slots=True)
+class NotTakenBack:
+    """A note of an action that stays as it is."""
+
+    path: str
+    revision_id: str  # its last change
+    code: str  # of the error
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What an undo or a redo did."""
+
+    op: Literal["undo", "redo"]
+    action: str  # what was undone or redone: an action, or a single change
+    by: str  # the command or tool that had done it
+    notes: tuple[Undone, ...]
+    failed: tuple[NotTakenBack, ...] = ()
+    skipped: tuple[Action, ...] = ()  # later background work, which an undo without an id leaves alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,32 +165,203 @@ class VaultWriter:
         return self._change(known, _Change("delete", edits.deleting(path, expected_hash)))
 
     def undo(self, revision_id: str | None = None, *, force: bool = False) -> Undone:
-        """Bring back what a change replaced; the last change when no id is given.
+        """Bring back what one change replaced; the last change when no id is given.
 
         Byte for byte where nothing came after it. Where something did, that change alone is taken out and
         the later ones stay; NoteChanged when they touched the same lines, unless `force`, which brings the
         old bytes back and keeps the present ones as a revision. The undo is a change and can be undone.
         """
-        entry = self._revisions.find(revision_id)
-        revision = entry.revision
-        data = None if revision.before_hash == ABSENT else self._revisions.load(revision.before_hash)
-        if data is None and revision.before_hash != ABSENT:
+        return self._take_back([self._revisions.find(revision_id)], "undo", force=force)
+
+    def undo_action(
+        self,
+        wanted: str = "",
+        *,
+        force: bool = False,
+        locate: Callable[[Revision], str] | None = None,
+        adjust: Adjust | None = None,
+    ) -> TakenBack:
+        """Take back the last action that is not taken back yet, or the action or single change `wanted`.
+
+        The last action that somebody asked for: background work is taken back by its id only.
+
+        Each note by itself, as `undo` does it: a note that can't be taken back is in `failed`, and keeps no
+        other one from it; when there is no other one, its error is raised. Taking back an undo is a redo.
+        `locate`: where the note of a change is now, since its owner may have moved it. `adjust` changes what
+        comes back, given the path, the present bytes and the old ones; it is pure, and runs under the lock.
+        """
+        actions = self._revisions.actions()
+        if wanted in actions.undoes:
+            return self.redo_action(actions.undoes[wanted], force=force, locate=locate)
+        skipped: list[Action] = []
+        if wanted:
+            chosen = actions.by_id.get(wanted) or self._action_of_one(actions, self._revisions.find(wanted))
+        else:
+            to_undo = actions.to_undo()
+            skipped = list(takewhile(lambda one: one.is_background, to_undo))
+            if len(skipped) == len(to_undo):
+                work = "; background work is undone by its id" if skipped else ""
+                raise NotFound(f"there is nothing to undo{work}; hindbrain undo --list shows what was done")
+            chosen = to_undo[len(skipped)]
+        if chosen.id in actions.undone_by:
+            raise NotFound(f"{chosen.id!r} is undone already; hindbrain redo {chosen.id} brings it back")
+        left = tuple(entry for entry in chosen.entries if entry.revision.id not in actions.undone_by)
+        return self._take_action_back(
+            Action(chosen.id, left),
+            "undo",
+            chosen.id,
+            force=force,
+            locate=locate,
+            adjust=adjust,
+            lines=actions.logged.get(chosen.id, ()),
+            skipped=skipped,
+            before=next((one for one in actions.to_undo(chosen.id) if not one.is_background), None),
+        )
+
+    def redo_action(
+        self, wanted: str = "", *, force: bool = False, locate: Callable[[Revision], str] | None = None
+    ) -> TakenBack:
+        """Bring back the action that was taken back last, or the one that is `wanted`; as `undo_action`."""
+        actions = self._revisions.actions()
+        of = actions.undoes.get(wanted, wanted) or actions.last_undone
+        if not of:
+            raise NotFound("there is nothing to redo: nothing was undone")
+        if not wanted and actions.is_stale:
             raise NotFound(
-                f"the bytes before {revision.id!r} are no longer kept, or were purged; nothing was changed"
+                "there is nothing to redo: other things were done after the last undo; hindbrain redo "
+                f"{of} brings back what it took"
             )
+        if of not in actions.undone_by:
+            known = of in actions.by_id
+            what = f"{of!r} is not undone" if known else f"no action {of!r}"
+            raise NotFound(f"{what}; hindbrain undo --list shows what is")
+        undo = actions.by_id.get(actions.undone_by[of], Action(actions.undone_by[of], ()))
+        name = actions.by_id[of].by if of in actions.by_id else ""
+        lines = actions.logged.get(of, ())
+        return self._take_action_back(undo, "redo", of, force=force, locate=locate, by=name, lines=lines)
+
+    def actions(self) -> list[Action]:
+        """What was done here, newest first; without undos and redos themselves."""
+        return list(reversed(self._revisions.actions().done))
+
+    def _action_of_one(self, actions: Actions, entry: Entry) -> Action:
+        """A single change, as an action. One that was all of its action stands for it."""
+        whole = actions.by_id[entry.revision.action]
+        return whole if len(whole.entries) == 1 else Action(entry.revision.id, (entry,))
+
+    def _take_action_back(
+        self,
+        chosen: Action,
+        op: Literal["undo", "redo"],
+        of: str,
+        *,
+        force: bool,
+        locate: Callable[[Revision], str] | None,
+        by: str = "",
+        adjust: Adjust | None = None,
+        lines: Sequence[tuple[str, str]] = (),
+        skipped: Sequence[Action] = (),
+        before: Action | None = None,
+    ) -> TakenBack:
+        by = by or chosen.by
+        notes: dict[str, list[Entry]] = {}
+        for entry in reversed(chosen.entries):  # the last note first
+            notes.setdefault(entry.revision.path, []).insert(0, entry)
+        taken: list[Undone] = []
+        failed: list[NotTakenBack] = []
+        error: HindbrainError | None = None
+        with action(op, new=True):
+            for path, entries in notes.items():
+                try:
+                    place = locate(entries[-1].revision) if locate else path
+                    taken.append(self._take_back(entries, op, force=force, place=place, adjust=adjust))
+                except (NoteChanged, NotFound, NoteUnreadable, UnsafePath) as failure:
+                    error = failure
+                    message = self._why_not(failure, path)
+                    failed.append(NotTakenBack(path, entries[-1].revision.id, failure.code, message))
+            if error is not None and not taken:
+                raise _not_taken_back(error, failed[-1].message, op, f"{by} ({of})", of, before)
+            current = self._action()
+            with self._writing():
+                self._revisions.mark("undid" if op == "undo" else "redid", current.id, of)
+            if not failed:
+                self._take_lines_back(lines, op)
+        return TakenBack(op, of, by, tuple(taken), tuple(failed), tuple(skipped))
+
+    def _why_not(self, error: HindbrainError, path: str) -> str:
+        if not isinstance(error, NoteChanged) or not error.current_hash:
+            return str(error)
+        last = self._revisions.history(path, 1)
+        ours = bool(last) and last[0].after_hash == error.current_hash
+        return f"{error} by {'later actions' if ours else 'hand'}"
+
+    def _take_lines_back(self, lines: Sequence[tuple[str, str]], op: Literal["undo", "redo"]) -> None:
+        """Take the lines of an action out of our logs, or put them there again."""
+        for log in dict.fromkeys(name for name, _ in lines):
+            wanted = [line.encode() for name, line in lines if name == log]
+
+            def change(data: bytes, wanted: list[bytes] = wanted) -> bytes:
+                there = data.split(b"\n")
+                if op == "redo":
+                    there[-1:] = [*(line for line in wanted if line not in there), there[-1]]
+                else:
+                    there = [line for line in there if line not in wanted]
+                return b"\n".join(there)
+
+            self.edit_state_file(log, change)
+
+    def _take_back(
+        self,
+        entries: Sequence[Entry],
+        op: str,
+        *,
+        force: bool,
+        place: str = "",
+        adjust: Adjust | None = None,
+    ) -> Undone:
+        """Take some changes of one note back, oldest first in `entries`; in the note at `place`, if given."""
+        first, last = entries[0].revision, entries[-1].revision
+        data = None if first.before_hash == ABSENT else self._revisions.load(first.before_hash)
+        if data is None and first.before_hash != ABSENT:
+            raise NotFound(
+                f"the bytes before {first.id!r} are no longer kept, or were purged; nothing was changed"
+            )
+        in_a_row = all(
+            one.revision.after_hash == next_.revision.before_hash for one, next_ in pairwise(entries)
+        )
         decide = edits.restoring(
-            revision.path,
+            first.path,
             data,
-            revision.after_hash,
-            lambda: self._revisions.versions_around(entry),
+            last.after_hash if in_a_row else _NEVER,
+            lambda: self._revisions.versions_around(entries),
             force=force,
         )
-        change = _Change("undo", decide, mode=entry.mode, name=entry.file.rpartition("/")[2])
-        written = self._change(check_existing_path(revision.path), change)
-        return Undone(written.path, written.hash, written.revision_id, revision.id, written.merged)
+        if adjust is not None:
+            decide = edits.adjusted(decide, partial(adjust, place or first.path))
+        change = _Change(op, decide, mode=entries[0].mode, name=entries[0].file.rpartition("/")[2])
+        written = self._change(check_existing_path(place or first.path), change)
+        if not written.hash and (place or first.path) == first.path:
+            self._remove_folders(entries[0])
+        return Undone(written.path, written.hash, written.revision_id, last.id, written.merged)
 
-    def history(self, path: str | None = None, limit: int = 50) -> list[Revision]:
-        """Changes made here, newest first."""
+    def _remove_folders(self, entry: Entry) -> None:
+        """Remove the folders that were made for a note that is gone again, as far as they are empty."""
+        parts = entry.file.split("/")[:-1]
+        if not entry.folders:
+            return
+        # The note is gone, whatever happens to its folders.
+        with contextlib.suppress(OSError, HindbrainError), self._writing():
+            for count in range(entry.folders):
+                self._root.joinpath(*parts[: len(parts) - count]).rmdir()
+
+    def _action(self) -> CurrentAction:
+        """The action that goes on, with an id; one of its own for a change outside of any."""
+        current = current_action() or CurrentAction("", "")
+        current.id = current.id or f"a{self._revisions.new_id()}"
+        return current
+
+    def history(self, path: str | None = None, limit: int | None = 50) -> list[Revision]:
+        """Changes made here, newest first; `limit` None: all."""
         return self._revisions.history(path, limit)
 
     def kept(self, digest: str) -> bytes | None:
@@ -173,13 +381,18 @@ class VaultWriter:
         with self._writing():
             self._files.extend(relative, more)
 
-    def append_state_line(self, relative: str, line: str, *, durable: bool = True) -> None:
+    def append_state_line(
+        self, relative: str, line: str, *, durable: bool = True, undoable: bool = False
+    ) -> None:
         """Add one line to a log in the vault's `.hindbrain` folder; durable when this returns.
 
         Not `durable`: it survives a kill, and a power cut from the next durable line of that log on.
+        `undoable`: it goes and comes with the action that is going on.
         """
         with self._writing():
             self._files.append(relative, line, durable=durable)
+            if undoable and current_action() is not None:
+                self._revisions.note_line(self._action().id, relative, line)
 
     def remove_state_file(self, relative: str, *, expected_hash: str) -> bool:
         """Remove one of our own files in the vault, and folders that are empty then, for good.
@@ -258,6 +471,8 @@ class VaultWriter:
             ) from error
 
     def _change(self, path: NotePath, change: _Change) -> Written:
+        if path.lower().endswith(".canvas"):
+            raise UnsafePath(f"{path!r} is a canvas, which is only read; change it where you drew it")
         with self._lock.held(self._lock_timeout_s):
             self._settle()
             for attempt in range(_ATTEMPTS):
@@ -309,7 +524,7 @@ class VaultWriter:
             ) from error
 
     def _check_new(self, place: _Place, change: _Change) -> None:
-        if change.op != "undo":  # what comes back had its name before our rules
+        if change.op not in ("undo", "redo"):  # what comes back had its name before our rules
             check_note_path(place.path)
         other = find_collision(self._root, place.path)
         if other is not None:
@@ -318,18 +533,25 @@ class VaultWriter:
             )
 
     def _entry(self, place: _Place, change: _Change, seen: Seen | None, after_hash: str) -> Entry:
+        id_, within = self._revisions.new_id(), current_action()
         revision = Revision(
-            id=self._revisions.new_id(),
+            id=id_,
             path=place.path,
             when=self._clock.now(),
             op=change.op,
             before_hash=ABSENT if seen is None else seen.hash,
             after_hash=after_hash,
             size=0 if seen is None else len(seen.data),
+            action=self._action().id if within else id_,
+            by=within.by if within else "",
+            via=within.via if within else "",
         )
+        missing = 0
+        while seen is None and not self._root.joinpath(*place.parts[: len(place.parts) - missing]).exists():
+            missing += 1
         mode = change.mode if seen is None else stat.S_IMODE(seen.stamp.mode)
         file = "/".join((*place.parts, place.name))
-        return Entry(revision, file, TEMP_PREFIX + os.urandom(8).hex(), mode)
+        return Entry(revision, file, TEMP_PREFIX + os.urandom(8).hex(), mode, missing)
 
     def _write(
         self, folder: Folder, place: _Place, entry: Entry, seen: Seen | None, after: bytes | None
@@ -403,6 +625,29 @@ class VaultWriter:
         raise WriteUnknown(
             f"the system failed while {place.path!r} was made durable ({_reason(error)}); read it again"
         ) from error
+
+
+def _not_taken_back(
+    error: HindbrainError,
+    message: str,
+    op: Literal["undo", "redo"],
+    name: str,
+    id_: str,
+    before: Action | None,
+) -> HindbrainError:
+    """The error when no note of an action could be taken back, with what can be done instead."""
+    if not isinstance(error, NoteChanged):
+        return error
+    state = "before" if op == "undo" else "after"
+    other = "redo" if op == "undo" else "undo"
+    text = (
+        f"{name} can't be {'undone' if op == 'undo' else 'redone'}: {message}. hindbrain {op} --force {id_} "
+        f"puts the whole note back as it was {state} that action, without what was written in it since "
+        f"(hindbrain {other} {id_} brings that back)"
+    )
+    if before is not None:
+        text += f"; hindbrain undo {before.id} goes on with the action before it ({before.by})"
+    return NoteChanged(text)
 
 
 def _reason(error: OSError) -> str:

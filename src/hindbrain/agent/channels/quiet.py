@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import ConfigError
 
 _TIME = r"\s*([01]?\d|2[0-3]):([0-5]\d)\s*"
@@ -20,7 +21,7 @@ class QuietHours(NamedTuple):
 
     def ends_at(self, now: float) -> float:
         """When the quiet that reigns at `now` ends, in seconds since the epoch; 0 when it is not quiet."""
-        here = datetime.fromtimestamp(now)
+        here = local_time(now).replace(tzinfo=None)  # what the wall clock shows
         minute = here.hour * 60 + here.minute
         if self.start < self.end:
             quiet = self.start <= minute < self.end

@@ -30,10 +30,13 @@ class Looked(NamedTuple):
 class Unread:
     """Who has seen what, for all channels."""
 
-    def __init__(self, state: Path, channels: Mapping[str, Channel]) -> None:
+    def __init__(self, state: Path, channels: Mapping[str, Channel], *, reader: str = "") -> None:
+        """`reader`: one who reads beside the agent, and takes nothing away from it."""
         self.channels = channels
-        self._files = KeptFiles(state, "agent", "seen")
-        self._lock = FileLock(state / "agent" / "seen.lock")
+        self._reader = reader
+        name = f"seen-{reader}" if reader else "seen"
+        self._files = KeptFiles(state, "agent", name)
+        self._lock = FileLock(state / "agent" / f"{name}.lock")
 
     def unread(self, limit: int, channel: str = "") -> Looked:
         """Look, and mark nothing: they are given again until they are marked with `mark`."""
@@ -66,7 +69,7 @@ class Unread:
         given = channel.check(_LOOK_BACK)
         seen = set(self._seen(channel.name))
         old = [message for message in given if message.id in seen]
-        if old:
+        if old and not self._reader:
             channel.taken(old)  # a kill between marking and this left them there
         return [message for message in given if message.id not in seen]
 
@@ -77,7 +80,7 @@ class Unread:
         for name, ours in by_channel.items():
             ids = dict.fromkeys([*self._seen(name), *(message.id for message in ours)])
             self._files.put(name, {"ids": list(ids)[-_REMEMBERED:]})
-            if name in self.channels:
+            if name in self.channels and not self._reader:
                 self.channels[name].taken(ours)
 
     def _seen(self, name: str) -> Sequence[str]:

@@ -1,7 +1,8 @@
 """The system prompt, put together from parts: what stays the same first, so that prompt caches hold.
 
 Reads the parts from the package, and nothing else. A part is there only when its tools are. What comes from
-notes is either fenced already (the recalled memory) or passes the fence here (names).
+notes is either fenced already (the recalled memory), passes the fence here (names), or is the owner's own
+instruction (`owner_notes`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class PromptParts(NamedTuple):
     skills: tuple[str, ...] = ()  # names of those that are in it
     channels: tuple[str, ...] = ()  # names
     workspace: str = ""
+    owner: str = ""  # what the owner wrote for the agent, in notes that no tool writes
     command_token: str = COMPLETION_TOKEN
 
 
@@ -61,6 +63,8 @@ def _chosen(parts: PromptParts) -> Iterable[str]:
     """Which parts, in their order."""
     tools = parts.tools
     yield "who"
+    if parts.owner:
+        yield "owner"
     if parts.memory or _offered(tools, _LOOKUP):
         yield "memory"
     if _offered(tools, _LOOKUP) and _offered(tools, _KEEPING):
@@ -93,6 +97,7 @@ def _values(parts: PromptParts) -> Mapping[str, str]:
         "tasks": ", ".join(_offered(parts.tools, _TASKS)),
         "file_tools": ", ".join(_offered(parts.tools, _FILES)),
         "channels": ", ".join(map(_line, parts.channels)) or "default",
+        "owner": parts.owner,
         "workspace": _line(parts.workspace) or "the current folder",
         "command_token": parts.command_token,
     }

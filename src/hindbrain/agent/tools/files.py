@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from hindbrain.agent.tools.tool import ActionTool, Result
 from hindbrain.agent.tools.workspace import Excerpt, Workspace
 from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
 from hindbrain.memory.tools.tool import Arguments, Param
 
 _HEAD = 150_000  # bytes that are shown of a long file's beginning
@@ -113,7 +114,7 @@ def _lines(workspace: Workspace, path: str, first: int, last: int) -> str:
         raise UsageError(f"{path!r} is {found.size:,} bytes long, too large to be read by lines")
     lines = split_lines(_text(path, found.head))
     if first > len(lines) or (last and last < first):
-        raise UsageError(f"{path!r} has {len(lines)} lines; ask for some of them")
+        raise UsageError(f"{path!r} has {plural(len(lines), 'line')}; ask for some of them")
     wanted = _within(lines[first - 1 : last or None])
     end = first + len(wanted) - 1
     text = "".join(wanted)[: _HEAD + _TAIL]

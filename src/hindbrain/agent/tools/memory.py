@@ -13,6 +13,7 @@ from hindbrain.agent.tools.tool import ActionTool, Effect, Result
 from hindbrain.memory.policy.provenance import agent_claim, lowest
 from hindbrain.memory.tools import TOOLS
 from hindbrain.memory.tools.tool import Arguments, Tool
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -31,7 +32,13 @@ NAMES = (
 )
 _ADDS_UNMARKED = "vault_append"
 _ADDS_SOURCED = "task_create"
-_EFFECTS: Mapping[str, Effect] = {"read": "read", "add": "keep", "change": "act", "remove": "act"}
+_EFFECTS: Mapping[str, Effect] = {
+    "read": "read",
+    "add": "keep",
+    "change": "act",
+    "remove": "act",
+    "send": "act",
+}
 _SOURCE = "tool"  # of what does not say whose word it is
 
 
@@ -43,7 +50,8 @@ def memory_tools(memory: Callable[[], Memory]) -> tuple[ActionTool, ...]:
 
 def _adapted(tool: Tool, memory: Callable[[], Memory]) -> ActionTool:
     def handle(args: Arguments) -> Result:
-        answer = tool.handler(memory(), args)
+        with action(tool.name, via="tool"):
+            answer = tool.handler(memory(), args)
         return Result(answer.text, source=_source_of(answer.data))
 
     adapted = ActionTool(tool.name, tool.doc, tool.params, _EFFECTS[tool.effect], handle)

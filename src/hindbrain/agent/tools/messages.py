@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from datetime import datetime
 
 from hindbrain.agent.channels.channel import Incoming, Outgoing
 from hindbrain.agent.channels.outbox import Delivery, Outbox
 from hindbrain.agent.channels.unread import Looked, Unread
 from hindbrain.agent.tools.tool import ActionTool, Result
-from hindbrain.base.clock import Clock
+from hindbrain.base.clock import Clock, local_time
 from hindbrain.memory.tools.tool import Arguments, Param
 
 _DEFAULT = "default"
@@ -94,7 +93,7 @@ def _listed(looked: Looked) -> str:
 
 
 def _line(message: Incoming) -> str:
-    when = f", {datetime.fromtimestamp(message.at):%Y-%m-%d %H:%M}" if message.at else ""
+    when = f", {local_time(message.at):%Y-%m-%d %H:%M}" if message.at else ""
     # As JSON, so that a message with line breaks can't look like two.
     said = json.dumps(message.text, ensure_ascii=False)
     return f"{message.channel}, from {json.dumps(message.sender, ensure_ascii=False)}{when}: {said}"

@@ -17,13 +17,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, HindbrainError, WriteFailed
+from hindbrain.base.plural import plural
 from hindbrain.context.capture import spool
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
 from hindbrain.context.capture.events import by_session, ids_of, in_parts, last_time, last_told, messages_of
 from hindbrain.context.capture.failures import FailureTracker
 from hindbrain.context.capture.heard import add_heard
-from hindbrain.context.capture.keeping import Keeper, Keeps, Outcome, set_aside, without_secrets
+from hindbrain.context.capture.keeping import (
+    Keeper,
+    Keeps,
+    Outcome,
+    log_session,
+    project_of,
+    set_aside,
+    without_secrets,
+)
 from hindbrain.context.capture.places import LOCK
 from hindbrain.context.capture.transcripts.blocks import HASH_ID
 from hindbrain.context.capture.transcripts.reading import Read, read_transcript
@@ -41,6 +50,7 @@ _QUIET_S = 600.0  # a transcript that grew and then rested so long has lost its 
 _MOST_TRIES = 5
 _UNIQUE = 20  # characters of an id that no other session has by chance
 _MOST_SAID = 2_000  # characters of the agent's last words
+_END = "session-end"
 _CALM = frozenset(("busy", "write_failed", "write_unknown", "conflict"))  # the piece is not to blame
 
 
@@ -100,7 +110,7 @@ class Capture:
         total = Outcome()
         if waiting.unreadable:
             total = Outcome(
-                problems=(f"{waiting.unreadable} spooled events can't be read; they are kept as *.bad",)
+                problems=(f"{plural(waiting.unreadable, 'spooled event')} can't be read; kept as *.bad",)
             )
         told = by_session(waiting.events)
         names = {key for key, _ in told}
@@ -125,11 +135,31 @@ class Capture:
         try:
             outcome = self._session(key, events, until)
             if outcome.done:
+                outcome = outcome.plus(Outcome(problems=self._log(key, events)))
                 spool.drop_events(self._state, events)
             return outcome
         except Exception as error:  # noqa: BLE001  it is in the report, and stays to be done
             told = str(error) or type(error).__name__
             return Outcome(problems=(f"session {key.id!r} of {key.host}: {told}",), done=False)
+
+    def _log(self, key: SessionKey, events: Sequence[Event]) -> tuple[str, ...]:
+        """Log a session in the note of its day, if it left something; returns what went wrong.
+
+        Also where nothing new was kept: a kill may have come between keeping and logging.
+        """
+        ended = max((event.at for event in events if event.event == _END), default=0.0)
+        cursor = self._cursors.load(key)
+        if not cursor.kept:
+            return ()
+        try:
+            log_session(self._memory, cursor.began, ended, project=project_of(cursor.cwd), host=key.host)
+        except HindbrainError as error:
+            if error.code in _CALM:
+                raise
+            return (f"the session was not noted in the note of its day: {error}",)
+        if ended:
+            self._cursors.save(cursor._replace(began=0.0, kept=0, ids=frozenset()))
+        return ()
 
     def _session(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
         cursor = self._cursors.load(key)
@@ -219,7 +249,7 @@ class Capture:
             name = f"{short_id(cursor.session.id)}-{piece}"
             kept = set_aside(self._state, name, cursor.session, new, code)
             outcome = outcome.plus(
-                Outcome(problems=(f"{len(new)} messages were set aside in {kept!r}: {error}",))
+                Outcome(problems=(f"{plural(len(new), 'message')} set aside in {kept!r}: {error}",))
             )
         said = next(
             (one.text for one in reversed(new) if one.role == "assistant" and not one.tool), cursor.said
@@ -228,6 +258,8 @@ class Capture:
             failures=without_secrets(tracker.state()),
             said=without_secrets(said[:_MOST_SAID]),
             at=self._clock.now(),
+            began=cursor.began or next((one.at for one in new if one.at), self._clock.now()),
+            kept=cursor.kept + outcome.kept,
         )
         ids = [*(message.id for message in new if message.id), *silent]
         self._cursors.save(moved, ids)

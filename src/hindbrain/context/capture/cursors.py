@@ -42,6 +42,8 @@ class Cursor(NamedTuple):
     anew: bool = False  # the file was replaced, and is being read a second time
     ids: frozenset[str] = frozenset()  # short ids of captured messages
     until: float = 0.0  # when the last message that a host handed over was said, by its clock
+    began: float = 0.0  # when the first captured message was said; 0: nothing since it ended last
+    kept: int = 0  # memories, proposals and fixes that were kept since it began
 
 
 class Cursors:
@@ -173,6 +175,8 @@ def _parsed(line: bytes) -> Cursor | None:
             bool(found["anew"]),
             frozenset(str(given) for given in found["ids"]),
             float(found.get("until") or 0.0),
+            float(found.get("began") or 0.0),
+            int(found.get("kept") or 0),
         )
     except (ValueError, TypeError, LookupError, RecursionError):
         return None  # torn by a crash: the line before it holds

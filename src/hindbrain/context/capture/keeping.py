@@ -43,6 +43,10 @@ class Outcome(NamedTuple):
     problems: tuple[str, ...] = ()
     done: bool = True  # nothing of this session is left
 
+    @property
+    def kept(self) -> int:
+        return self.stored + self.held
+
     def plus(self, other: Outcome) -> Outcome:
         return Outcome(
             self.messages + other.messages, self.stored + other.stored, self.held + other.held,
@@ -74,7 +78,7 @@ class Keeper:
         outcome = Outcome()
         if any(message.role in ("user", "assistant") and not message.tool for message in spoken):
             context = [Message("assistant", before)] if before else []
-            flushed = self._flusher.flush([*context, *spoken], session, project=_project_of(cwd))
+            flushed = self._flusher.flush([*context, *spoken], session, project=project_of(cwd))
             if flushed.error is not None:
                 raise flushed.error
             stored = sum(answer.action != "merge" for answer in flushed.stored)
@@ -97,6 +101,32 @@ class Keeper:
         held = answer.action == "held"
         new = answer.action not in ("held", "dropped", "merge")
         return Outcome(stored=int(new), held=int(held), fixes=1)
+
+
+def log_session(memory: Memory, began: float, ended: float, *, project: str, host: str) -> None:
+    """Log a session in the note of its day; `ended` is 0 while it goes on.
+
+    Tasks in progress and to-dos that were heard on that day remain for tomorrow.
+    """
+    from hindbrain.memory.daily.daily import OpenNote, Session
+    from hindbrain.memory.items.item_text import escape
+
+    day = memory.clock.local(ended or began).date().isoformat()
+    tasks = memory.tasks.list(status="all") if ended else []
+    remaining = [
+        OpenNote(escape(task.title), task.source or "user")
+        for task in tasks
+        if task.status in ("in_progress", "blocked")
+    ]
+    if ended:
+        remaining += [
+            OpenNote(escape(item.text), item.source)
+            for item in memory.book.items()
+            if item.category == "action" and item.created == day and not item.superseded
+        ]
+    settled = [escape(task.title) for task in tasks if task.status in ("done", "cancelled")]
+    context = f"{project} ({host})" if project else host
+    memory.daily.log_session(Session(began, ended, context), remaining=remaining, settled=settled)
 
 
 def set_aside(state: Path, name: str, session: SessionKey, messages: Sequence[Message], code: str) -> str:
@@ -131,7 +161,7 @@ def without_secrets(value: _Plain) -> _Plain:
     )
 
 
-def _project_of(cwd: str) -> str:
+def project_of(cwd: str) -> str:
     """The name of the repository in which a conversation was held; "" outside of one."""
     folder = Path(cwd) if cwd else None
     if folder is None or not folder.is_absolute():

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, ModelDown, ModelError
+from hindbrain.base.plural import plural
 from hindbrain.context.flush.grounding import Ground
 from hindbrain.context.flush.rules import DOUBTFUL, SURE, Candidate
 from hindbrain.memory.items.category import CATEGORIES
@@ -164,7 +165,7 @@ def _items_of(answer: str) -> list[Any]:
     if not isinstance(items, list):
         raise ModelError("the model's answer has no list of memories")
     if len(items) > _MOST_ITEMS:
-        raise ModelError(f"the model's answer has {len(items)} memories, which nobody said")
+        raise ModelError(f"the model's answer has {plural(len(items), 'memory')}, which nobody said")
     return items
 
 

@@ -9,7 +9,6 @@ and finds more, but takes nothing away: what the rules are sure of is stored wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError, Refused, UsageError
@@ -92,8 +91,7 @@ class Flusher:
 
         Fails for no single part: `undone` says what is left, and `durable` whether anything is.
         """
-        today = date.fromtimestamp(self._clock.now())
-        by_rules = find_candidates(messages, today=today, project=project)
+        by_rules = find_candidates(messages, today=self._clock.today(), project=project)
         finds, notices = self._ask(messages)
         wanted = weigh(by_rules, finds)
         work = _Work(self._memory, wanted.candidates)
@@ -250,7 +248,7 @@ class _Work:
         if verdict.action == "refuse":
             raise Refused("; ".join(verdict.reasons))
         waits = any(proposal.text == text for proposal in memory.inbox.pending())
-        if not waits and any(heard.text == text for heard in memory.inbox.heard(text)):
+        if not waits and memory.inbox.asked(text):
             self.dropped.append(Dropped(text, "its owner has decided on it before"))
             return None
         if self._known(text) is not None:

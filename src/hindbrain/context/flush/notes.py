@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +33,6 @@ class Kept(NamedTuple):
 
 
 TAGS = ("agent/memory", "auto-generated")
-_FOLDER = "Sessions"  # where the layout names no place for them
 _HEADINGS = {
     "decision": "Decisions",
     "preference": "Preferences",
@@ -151,11 +149,7 @@ def find_session_note(memory: Memory, session: SessionKey) -> str:
 
 
 def session_folder(memory: Memory) -> str:
-    """The layout's place for sessions, else a folder beside the agent's other notes."""
-    layout = memory.layout
-    if layout.has("sessions") and not layout.is_single("sessions"):
-        return layout.folder_of("sessions")
-    return f"{layout.folder}/{_FOLDER}" if layout.folder else _FOLDER
+    return memory.layout.folder_of("sessions")
 
 
 def _new_path(memory: Memory, session: SessionKey, project: str) -> str:
@@ -188,7 +182,7 @@ def _grouped(memory: Memory, kept: Sequence[Kept], path: str) -> dict[str, list[
 
 
 def _first_text(memory: Memory, session: SessionKey, by_heading: dict[str, list[str]], project: str) -> bytes:
-    day = datetime.fromtimestamp(memory.clock.now()).date().isoformat()
+    day = memory.today()
     title = f"Session of {day}" + (f": {fold(project)}" if project.strip() else "")
     body = "\n\n".join("\n".join([f"## {heading}", "", *lines]) for heading, lines in by_heading.items())
     about = {

@@ -51,10 +51,10 @@ def _daily_folder(root: Path, layout: Layout, workspace: str) -> str | None:
 
     Also None where days have other names than their date: the host would make a second note beside them.
     """
-    if not workspace or not layout.has("daily"):
+    if not workspace:
         return None
     folder, _, name = layout.path("daily", date=_ANY_DAY).rpartition("/")
-    if name != f"{_ANY_DAY}.md" or layout.is_single("daily"):
+    if name != f"{_ANY_DAY}.md":
         return None
     here, there = os.path.realpath(workspace), os.path.realpath(root / folder)
     try:

@@ -12,6 +12,7 @@ from datetime import date
 from itertools import zip_longest
 from typing import NamedTuple
 
+from hindbrain.base.clock import local_time
 from hindbrain.context.flush import doubts
 from hindbrain.context.flush.about_user import about_user
 from hindbrain.context.flush.confirmed import agreed_proposal
@@ -58,7 +59,7 @@ def find_candidates(messages: Sequence[Message], *, today: date, project: str = 
             before = message.text
         if message.role != "user":
             continue
-        said_on = date.fromtimestamp(message.at) if message.at > 0 else today
+        said_on = local_time(message.at).date() if message.at > 0 else today
         for candidate in judge_message(message.text, before=before, said_on=said_on, project=project):
             key = candidate.text.casefold()
             if key not in found or candidate.confidence > found[key].confidence:

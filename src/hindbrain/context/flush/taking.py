@@ -25,7 +25,6 @@ from hindbrain.memory.policy.own_output import strip_own_output
 from hindbrain.memory.policy.provenance import agent_claim
 from hindbrain.vault.inline import mask_code
 from hindbrain.vault.lines import NoteLines
-from hindbrain.vault.path_rules import check_note_path
 
 if TYPE_CHECKING:
     from hindbrain.memory.notes.notebook import Page
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
 
 HEADING = "From conversations"
-_FOLDER = "Daily"  # where the layout names no place for days
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ACTIVE = re.compile(r"<(?=[A-Za-z/!?%])|!(?=\[)")  # tags, templates, pictures from elsewhere
 _CALCULATED = re.compile(r"`(?=\s*\$?=)")  # code that Dataview would run
@@ -98,11 +96,7 @@ def day_of(path: str) -> str:
 
 
 def _note_of(memory: Memory, day: str) -> str:
-    layout = memory.layout
-    if layout.has("daily") and not layout.is_single("daily"):
-        return memory.daily.path(day)
-    folder = f"{layout.folder}/{_FOLDER}" if layout.folder else _FOLDER
-    return check_note_path(f"{folder}/{day}.md")
+    return memory.daily.path(day)
 
 
 def _judged(memory: Memory, one: Statement) -> Verdict:
@@ -166,7 +160,7 @@ def _hold(memory: Memory, one: Statement, verdict: Verdict, tags: Sequence[str])
     from hindbrain.memory.inbox.inbox import Proposal
 
     text = fold(verdict.text)
-    if any(heard.text == text for heard in memory.inbox.heard(text)):
+    if memory.inbox.asked(text):
         return False
     reason = "; ".join(("an agent noted it before a compaction", *verdict.reasons))
     category = _CATEGORIES.get(one.kind, "fact")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
 from hindbrain.context.history.compaction import Summarise, compact
 from hindbrain.context.history.cost import history_tokens, message_tokens
 from hindbrain.context.history.trimming import TrimRules, trim
@@ -85,11 +86,14 @@ class ContextWindow:
 
     def __init__(self, budget: WindowBudget, counter: TokenCounter) -> None:
         self.budget = budget
-        self._counter = counter
+        self.counter = counter
+
+    def tokens(self, text: str) -> int:
+        return self.counter.count(text)
 
     def count(self, messages: Sequence[Message]) -> int:
         """Return what the messages cost in the window."""
-        return history_tokens(messages, self._counter)
+        return history_tokens(messages, self.counter)
 
     def utilisation(self, messages: Sequence[Message]) -> float:
         """Return the share of the window that they take; above 1 when they do not fit."""
@@ -145,7 +149,7 @@ class ContextWindow:
         return Built(messages, tokens, tokens / self.budget.total, wanted, tuple(actions), fits)
 
     def _cost(self, messages: Sequence[Message]) -> int:
-        return sum(message_tokens(message, self._counter) for message in messages)
+        return sum(message_tokens(message, self.counter) for message in messages)
 
     def _over(self, part: str, messages: Sequence[Message], budget: int) -> list[Action]:
         cost = self._cost(messages)
@@ -199,17 +203,24 @@ class ContextWindow:
             return tuple(history)
         # Only as much is trimmed as is needed: all shares are those of the room that there is.
         rules = TrimRules(soft_from=1.0, hard_from=1.0)
-        trimmed = trim(history, max(0, room), counter=self._counter, relevance=relevance, rules=rules)
+        trimmed = trim(history, max(0, room), counter=self.counter, relevance=relevance, rules=rules)
         changed = len({*trimmed.shortened, *trimmed.cleared, *trimmed.screenshots})
         if changed:
-            actions.append(Action("history_trimmed", f"{changed} tool results or screenshots"))
+            actions.append(
+                Action(
+                    "history_trimmed",
+                    plural(changed, "tool result or screenshot", "tool results or screenshots"),
+                )
+            )
         result = compact(
-            trimmed.messages, max(0, room), counter=self._counter, summarise=summarise, shifts=shifts
+            trimmed.messages, max(0, room), counter=self.counter, summarise=summarise, shifts=shifts
         )
         if result.summarised:
-            actions.append(Action("history_compacted", f"{len(result.summarised)} messages summarised"))
+            actions.append(
+                Action("history_compacted", f"{plural(len(result.summarised), 'message')} summarised")
+            )
         if result.cleared:
             actions.append(
-                Action("history_cleared", f"{len(result.cleared)} messages, no room for a summary")
+                Action("history_cleared", f"{plural(len(result.cleared), 'message')}, no room for a summary")
             )
         return result.messages

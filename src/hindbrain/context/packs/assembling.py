@@ -1,7 +1,8 @@
 """From a prompt to a pack: fill each slot of a preset from the vault, within the budget.
 
-Slots are filled in the order of their priority; what one leaves over flows to the next, and in the end to
-what is relevant. The budget holds for the rendered text: what is too much is taken out from the weakest.
+A slot's share is a guide and the budget is the bound: what one slot leaves over flows to the next, then to
+what is relevant, and in the end to every slot that had to leave something out. The budget holds for the
+rendered text: what is too much is taken out from the weakest.
 Abstains when the best that was found is too unlikely. Asks the search; writes nothing, and counts nothing as
 read, so that the same prompt on the same vault gives the same bytes.
 """
@@ -14,13 +15,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.context.packs.attribution import attribution, by_note
-from hindbrain.context.packs.card import Read, core_card, open_tasks, what_happened
+from hindbrain.context.packs.card import Read, core_card, open_boxes, open_tasks, what_happened
+from hindbrain.context.packs.fence import fence_text
+from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
-from hindbrain.context.packs.preset import STABLE, Preset
-from hindbrain.context.packs.rendering import render
+from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
+from hindbrain.context.packs.rendering import render, slot_text
 from hindbrain.context.packs.worth import worth_of
-from hindbrain.memory.items.archived import is_archived
 from hindbrain.search.query import Filters, SearchQuery
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.context.topic.intent import Intent
     from hindbrain.memory.service import Memory
+    from hindbrain.search.dates import DateWindow
     from hindbrain.search.hit import Hit, SearchResult
     from hindbrain.search.outline import Outline
     from hindbrain.search.query import Mode
@@ -37,10 +40,12 @@ _HITS, _MOST_HITS = 60, 1_000
 _TOKENS_A_HIT = 10  # of budget beyond the first thousand: passages are short, and many are left out
 _SHOWN_QUERY = 80  # characters of it in a block's tag
 _ATTRIBUTION = 12  # tokens of the line that says where something comes from
+_MOST_TASKS = 50  # in answer to a question for them
+_DIGITS = 3  # rounds after which a figure no longer changes the length of a text that holds it
 _FENCE = 45  # tokens of a block's own tags and first line
 _SLOT_TAGS = 16  # tokens of the two tags of a slot
 _FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
-# Roles whose notes a slot looks through; those that the layout does not have cost nothing. What was learned
+# Roles whose notes a slot looks through. What was learned
 # is matched with the command as a whole, not searched for: see `learned`.
 _ROLES: Mapping[str, tuple[str, ...]] = {"apps": ("apps",)}
 # Nobody's word yet; links; the bookkeeping of runs, which would tell one run five times.
@@ -51,6 +56,7 @@ _RECORD = re.compile(
     r"|Original|Corrected|Changed|RunId):\*\*|(?:when|why|failed|worked): )|.*\s\^[cilr]-[\w-]+\s*$"
     r"|.*: \d+ runs, \d+ % went well"
 )
+_BARE_MARKS = " \t\r\n-*+#>"  # of lists, headings and quotes without text
 _WITH_RECORDS = ("daily", "issues", "corrections", "lessons", "patterns")
 # The slot that shows what fits of a role's notes; elsewhere these notes are not shown then.
 _OWN_SLOT = {"templates": "template", "skills": "skills", "apps": "apps"}
@@ -90,48 +96,68 @@ class _Assembly:
         self._wanted = wanted
         self._shown = Shown(wanted.excluded)
         self._notices: list[str] = []
-        self._left_out: list[LeftOut] = []
+        self._filled: dict[str, FilledSlot] = {}
+        self._left_out: dict[str, list[LeftOut]] = {rule.name: [] for rule in wanted.preset.slots}
+        self._short: set[str] = set()  # slots that had to leave something out
         self._best = 0.0
         self._abstained = False
         self._in_characters = bool(wanted.preset.characters)
+        self._first_lines = cache(sources.layout.first_lines)
         self._slots = {rule.name for rule in wanted.preset.slots}
 
     def pack(self) -> Pack:
         preset = self._wanted.preset
-        own = self._allotted()
-        filled: dict[str, FilledSlot] = {}
-        over = 0  # what slots before have left
         # What is relevant comes last: all that others leave flows to it.
-        for rule in sorted(preset.slots, key=lambda rule: rule.name == "relevant"):
-            if not own[rule.name]:
-                self._left_out.append(LeftOut(rule.name, "dropped", rule.name))
-                continue
-            allowed = max(0, own[rule.name] + over - self._tags(filled.values()))
-            filled[rule.name] = self._fill(rule.name, rule.tokens, allowed)
-            over = max(0, own[rule.name] + over - self._spent(filled[rule.name]))
-        slots = [filled[rule.name] for rule in preset.slots if rule.name in filled]
+        order = sorted(preset.slots, key=lambda rule: rule.name == "relevant")
+        for at, rule in enumerate(order):
+            self._fill(rule, self._allowed(rule, order[at:]))
+        for rule in preset.slots:
+            if rule.name in self._short and not self._must_keep_its_share(rule):
+                self._fill(rule, self._left() + self._spent(self._filled.get(rule.name)))
+        slots = [self._filled[rule.name] for rule in preset.slots if rule.name in self._filled]
         slots.sort(key=lambda slot: not slot.stable)
+        left_out = tuple(self._named(item) for rule in order for item in self._left_out[rule.name])
         pack = Pack(
-            preset.name, self._wanted.intent.query, preset.budget, tuple(slots), tuple(self._left_out),
+            preset.name, self._wanted.intent.query, preset.budget, tuple(slots), left_out,
             self._best, self._abstained and not any(slot.excerpts for slot in slots if not slot.stable),
             tuple(dict.fromkeys(self._notices)),
         )  # fmt: skip
         return self._fitted(pack)
 
-    def _allotted(self) -> dict[str, int]:
-        """What each slot may spend; where the budget does not reach, the last ones get nothing."""
+    def _allowed(self, rule: SlotRule, waiting: Sequence[SlotRule]) -> int:
+        """What a slot may spend: what is left, less the shares of those that wait.
+
+        Where that does not reach, the last in priority get nothing at first.
+        """
+        left = self._left()
+        share = 0
+        names = {other.name for other in waiting}
+        for other in self._wanted.preset.slots:
+            if other.name in names:
+                own = min(left, self._units(other.tokens))
+                left -= own
+                share = own if other.name == rule.name else share
+        return share + left
+
+    def _left(self) -> int:
         preset = self._wanted.preset
-        left = (preset.characters or preset.budget) - self._overhead()
-        own: dict[str, int] = {}
-        for rule in preset.slots:
-            own[rule.name] = max(0, min(left, self._units(rule.tokens)))
-            left -= own[rule.name]
-        return own
+        room = (preset.characters or preset.budget) - self._overhead()
+        return max(0, room - sum(map(self._spent, self._filled.values())))
+
+    def _must_keep_its_share(self, rule: SlotRule) -> bool:
+        """Must it be the same whatever the prompt is? It stands first, and prompt caches hold only then."""
+        return rule.name in STABLE and not self._slots.isdisjoint(_FOUND_BY_PROMPT)
 
     # What things cost
 
     def _cost(self, text: str) -> int:
         return len(text) if self._in_characters else self._sources.counter.count(text)
+
+    def _named(self, item: LeftOut) -> LeftOut:
+        """With the true reason: the preset's characters may be used up long before its tokens."""
+        preset = self._wanted.preset
+        bound = item.reason == "budget" and 0 < preset.characters < self._units(preset.budget)
+        return item._replace(reason="characters") if bound else item
 
     def _units(self, tokens: int) -> int:
         return 4 * tokens if self._in_characters else tokens
@@ -152,53 +178,83 @@ class _Assembly:
             return Limits(budget, len, self._sources.counter.count, notes, per_line=2, per_gap=2)
         return Limits(budget, self._sources.counter.count, self._sources.counter.count, notes)
 
-    def _spent(self, slot: FilledSlot) -> int:
-        if not slot.excerpts:
+    def _spent(self, slot: FilledSlot | None) -> int:
+        if slot is None or not slot.excerpts:
             return 0
         limits = self._limits(0)
-        heads = sum(self._cost(attribution(quoted)) for quoted in by_note(slot.excerpts))
-        lines = sum(one.text.count("\n") + 1 for one in slot.excerpts)
-        text = sum(self._cost(one.text) for one in slot.excerpts)
+        notes = by_note(slot.excerpts)
+        heads = sum(self._cost(attribution(quoted)) for quoted in notes)
+        text = sum(self._cost(quoted.text) for quoted in notes)
+        lines = sum(quoted.text.count("\n") + 1 for quoted in notes)
         tags = self._units(_SLOT_TAGS) if len(self._slots) > 1 else 0
         return text + heads + lines * limits.per_line + tags
 
     # Slots
 
-    def _fill(self, name: str, budget: int, allowed: int) -> FilledSlot:
+    def _fill(self, rule: SlotRule, room: int) -> None:
+        """Fill a slot, or fill it again with more room."""
+        name = rule.name
+        self._filled.pop(name, None)
+        self._shown.forget(name)
+        self._left_out[name] = []
+        self._short.discard(name)
+        allowed = room - self._tags(self._filled.values())
+        if allowed <= 0:
+            self._short.add(name)
+            self._left_out[name].append(LeftOut(name, "dropped", name))
+            return
+        excerpts, match = self._found_or_read(name, allowed)
+        if any(item.reason in ("budget", "notes") for item in self._left_out[name]):
+            self._short.add(name)
+        bound = min(self._wanted.preset.budget, room // self._units(1))
+        self._filled[name] = FilledSlot(name, bound, 0, excerpts, name in STABLE, match)
+
+    def _found_or_read(self, name: str, allowed: int) -> tuple[tuple[Excerpt, ...], float]:
+        """What a slot holds, and how well a template fits."""
         if name in _FOUND_BY_PROMPT:
-            learned = self._learned(name, allowed)
+            learned = (*self._open_tasks(name, allowed), *self._learned(name, allowed))
             match = max((one.score for one in learned), default=0.0) if name == "template" else 0.0
-            spent = self._spent(FilledSlot(name, 0, 0, tuple(learned)))
-            chosen = self._found(name, allowed - spent)
-            self._left_out += chosen.left_out
-            excerpts = (*learned, *chosen.excerpts)
-        else:
-            read = self._read(name, allowed)
-            self._notices += read.notices
-            excerpts, match = tuple(read.excerpts), 0.0
-            for line in "\n".join(one.text for one in excerpts).split("\n"):
-                self._shown.add("", line)  # what every prompt gets is not found again
-        tokens = sum(self._sources.counter.count(one.text) for one in excerpts)
-        return FilledSlot(name, budget, tokens, tuple(excerpts), name in STABLE, match)
+            chosen = self._found(name, allowed - self._spent(FilledSlot(name, 0, 0, learned)))
+            self._left_out[name] += chosen.left_out
+            return (*learned, *chosen.excerpts), match
+        room = self._room(name, allowed)
+        excerpts = self._taken(self._read(name, room), name)
+        if room.short:
+            self._short.add(name)
+        return excerpts, 0.0
 
-    def _read(self, name: str, allowed: int) -> Read:
+    def _room(self, name: str, allowed: int) -> Room:
+        return Room(allowed, self._line_cost, self._shown.elsewhere(name))
+
+    def _taken(self, read: Read, name: str) -> tuple[Excerpt, ...]:
+        """What was read for a slot; it enters no other slot."""
+        self._notices += read.notices
+        for one in read.excerpts:
+            self._shown.add_lines(one.keys, name)
+            for line in one.text.split("\n"):
+                self._shown.add("", line, name)
+        count = self._sources.counter.count
+        return tuple(one._replace(tokens=count(one.text)) for one in read.excerpts)
+
+    def _open_tasks(self, name: str, allowed: int) -> tuple[Excerpt, ...]:
+        """The answer to "what is still open?", as far as no other slot has it: tasks, then check boxes."""
+        if name != "relevant" or not self._wanted.intent.asks_open:
+            return ()
+        room, memory = self._room(name, allowed), self._sources.memory()
+        reads = [] if "tasks" in self._slots else [open_tasks(memory, room, most=_MOST_TASKS)]
+        reads.append(open_boxes(memory, room, with_tomorrow="recent" not in self._slots))
+        taken = [one for read in reads for one in self._taken(read, name)]
+        return tuple(one._replace(confidence=1.0, score=1.0) for one in taken)
+
+    def _line_cost(self, line: str) -> int:
+        """Of a line of a note as it is rendered; fenced, it may be longer."""
+        return self._cost("\n".join(fence_text(line))) + self._limits(0).per_line
+
+    def _read(self, name: str, room: Room) -> Read:
         memory = self._sources.memory()
-
-        def fits(lines: Sequence[str]) -> Sequence[str]:
-            """As many of the first lines as the slot has room for."""
-            limits = self._limits(0)
-            left = allowed - self._units(_ATTRIBUTION)
-            kept = []
-            for line in lines:
-                left -= self._cost(line) + limits.per_line
-                if left < 0:
-                    break
-                kept.append(line)
-            return kept
-
         if name in ("core", "profile"):
-            return core_card(memory, fits)
-        return open_tasks(memory, fits) if name == "tasks" else what_happened(memory, fits)
+            return core_card(memory, room)
+        return open_tasks(memory, room) if name == "tasks" else what_happened(memory, room)
 
     @cached_property
     def _matches(self) -> Matches | None:
@@ -217,19 +273,26 @@ class _Assembly:
         for match in _fitting(self._matches, name):
             place = f"{match.path}:{match.first_line}"
             if match.id in self._shown.excluded:
-                self._left_out.append(LeftOut(place, "in_window", name, 0, match.score, match.score))
+                self._left_out[name].append(LeftOut(place, "in_window", name, 0, match.score, match.score))
+                continue
+            keys = line_keys(match.path, (Line(0, line) for line in match.text.split("\n")))
+            if keys and self._shown.elsewhere(name) >= set(keys):
+                self._left_out[name].append(LeftOut(place, "repeats", name, 0, match.score, match.score))
                 continue
             left = allowed - self._spent(FilledSlot(name, 0, 0, tuple(chosen)))
-            text = self._lines_within(match.text, left - self._units(_ATTRIBUTION))
+            text = self._lines_within(shown_text(match.text), left - self._units(_ATTRIBUTION))
             if not text or self._shown.holds(match.id, text):
-                self._left_out.append(LeftOut(place, "budget", name, 0, match.score, match.score))
+                self._left_out[name].append(LeftOut(place, "budget", name, 0, match.score, match.score))
                 continue
-            self._shown.add(match.id, text)
+            if text != shown_text(match.text):
+                self._short.add(name)
+            self._shown.add(match.id, text, name)
+            self._shown.add_lines(keys, name)
             chosen.append(
                 Excerpt(
                     match.path, match.title, text, match.date, "", match.first_line, match.last_line,
                     match.source, "section", match.score, match.score, (match.id,),
-                    self._sources.counter.count(text), match.why,
+                    self._sources.counter.count(text), match.why, keys=keys,
                 )
             )  # fmt: skip
         return chosen
@@ -250,6 +313,8 @@ class _Assembly:
         nothing = Chosen((), (), 0)
         if allowed <= 0 or not intent.query.strip() or (name == "apps" and not intent.apps):
             return nothing
+        if intent.asks_open and not intent.asks_days:
+            return nothing
         hits = self._hits(name, allowed)
         if not hits:
             return nothing
@@ -260,7 +325,7 @@ class _Assembly:
             self._abstained = self._abstained or name == "relevant"
             return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10]))
         outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits if is_enough(hit)))
-        limits = self._limits(allowed, notes=self._wanted.preset.notes)
+        limits = self._limits(allowed, notes=0 if intent.asks_days else self._wanted.preset.notes)
         return choose(intent.query, hits, outlines, limits, self._shown, slot=name)
 
     def _hits(self, name: str, allowed: int) -> list[Hit]:
@@ -281,17 +346,41 @@ class _Assembly:
 
     def _says_something(self, hit: Hit, role: str, slot: str) -> bool:
         """Is it somebody's word, still true, and more than what the layout's own first text says?"""
-        if role in _HIDDEN_ROLES or _is_struck(hit) or is_archived(self._sources.layout, hit.path):
+        if not hit.text.strip(_BARE_MARKS) or _is_struck(hit):
+            return False
+        if self._is_named_day(hit.path):
+            return True
+        if role in _HIDDEN_ROLES or self._sources.layout.is_archived(hit.path):
             return False
         if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots - {slot}:
             return False  # what fits of it stands in its own slot
+        if role == "daily" and self._wanted.intent.asks_days:
+            return True  # what runs did that day is part of the answer
         if role in _WITH_RECORDS and all(map(_RECORD.match, filter(_is_said, hit.text.split("\n")))):
             return False
-        template = self._sources.layout.start.get(role, "")
-        return not template or any(line.strip() not in template for line in hit.text.split("\n"))
+        first = self._first_lines(hit.path)
+        return not first or any(line.strip() not in first for line in hit.text.split("\n"))
+
+    def _is_named_day(self, path: str) -> bool:
+        """Is it the archived note of a day that the question names?"""
+        from hindbrain.memory.items.archived import is_archived_day
+        from hindbrain.vault.dates import find_date
+
+        if not is_archived_day(self._sources.layout, path):
+            return False
+        day = find_date(_stem(path))
+        return any(window.start.isoformat() <= day < window.end.isoformat() for window in self._windows)
+
+    @cached_property
+    def _windows(self) -> tuple[DateWindow, ...]:
+        from hindbrain.search.dates import find_windows
+
+        return find_windows(self._wanted.intent.query, today=self._sources.memory().clock.today())
 
     def _search(self, filters: Filters, k: int) -> list[Hit]:
-        query = SearchQuery(self._wanted.intent.query, k=k, filters=filters, mode=self._sources.mode)
+        query = SearchQuery(
+            self._wanted.intent.query, k=k, filters=filters, mode=self._sources.mode, exact=False
+        )
         result = self._sources.search(query)
         self._notices += result.notices
         return list(result.hits)
@@ -301,22 +390,38 @@ class _Assembly:
         return [
             layout.path(role) if layout.is_single(role) else layout.folder_of(role)
             for role in _ROLES.get(name, ())
-            if layout.has(role)
         ]
 
     # The budget holds for what is rendered
 
     def _fitted(self, pack: Pack) -> Pack:
+        pack = self._measured(pack)
         while pack.excerpts and not self._fits(pack):
-            pack = _without_weakest(pack)
-        return pack
+            pack = self._measured(_without_weakest(pack))
+        # Rendered, a slot may be a little dearer than was reckoned: that comes from what is left over.
+        slots = [slot._replace(budget=max(slot.budget, slot.tokens)) for slot in pack.slots]
+        return pack._replace(slots=tuple(slots))
 
     def _fits(self, pack: Pack) -> bool:
-        preset = self._wanted.preset
-        text = render(pack, form=preset.form, key=self._sources.key)
-        if preset.characters and len(text) > preset.characters:
-            return False
-        return self._sources.counter.count(text) <= preset.budget
+        characters = self._wanted.preset.characters
+        return pack.tokens <= pack.budget and (not characters or len(self._text(pack)) <= characters)
+
+    def _measured(self, pack: Pack) -> Pack:
+        """With the tokens of each slot as it is rendered; what is not a slot's is the frame's."""
+        count, form = self._sources.counter.count, self._wanted.preset.form
+        tagged = form == "xml" or sum(bool(slot.excerpts) for slot in pack.slots) > 1
+        slots = [
+            slot._replace(tokens=count(slot_text(slot, form=form, tagged=tagged)) if slot.excerpts else 0)
+            for slot in pack.slots
+        ]
+        pack = pack._replace(slots=tuple(slots), frame=0)
+        in_slots = pack.tokens
+        for _ in range(_DIGITS if form == "json" else 1):  # JSON shows the figures themselves
+            pack = pack._replace(frame=count(self._text(pack)) - in_slots if in_slots else 0)
+        return pack
+
+    def _text(self, pack: Pack) -> str:
+        return render(pack, form=self._wanted.preset.form, key=self._sources.key)
 
 
 def _without_weakest(pack: Pack) -> Pack:

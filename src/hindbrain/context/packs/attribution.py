@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from hindbrain.context.packs.fence import begins_token, clean, fence_line
 from hindbrain.context.packs.pack import Excerpt
+from hindbrain.vault.line_shapes import heading_level
 
 # Whose word it is, where that is not the owner's or their agent's. What is not known is trusted least.
 _ORIGINS = {"user": "", "agent": "", "tool": "from a tool", "web": "from the web"}
 _LEAST = "imported"
 _GAP = "…"
-_LINE_ENDS = ("```", "~~~", "|", "$$")
 _LONGEST_PATH = 300
 _LONGEST_NAME = 90
 _ENDING = 2  # letters: -s, -es, -n
@@ -29,15 +29,25 @@ class Quoted(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Runs that touch are one text; an ellipsis stands where lines were left out, but between single
-        lines, each of which says all it has to say. Where the days differ, each excerpt ends with its own."""
+        """Runs that touch are one text. Each begins with the headings and items over it that the one before
+        it did not leave in force; where it begins with none, an ellipsis stands for the lines that were left
+        out, but between single lines, each of which says all it has to say. Where the days differ, each
+        excerpt ends with its own."""
         parts: list[str] = []
         for before, excerpt in zip((None, *self.excerpts), self.excerpts, strict=False):
-            if before is not None and not _follows(before, excerpt):
-                # At the end of a line it costs one token less, but a fence or a table must end as it does.
-                parts[-1] += f"\n{_GAP}" if parts[-1].endswith(_LINE_ENDS) else f" {_GAP}"
+            over = _not_in_force(before, excerpt)
+            if (
+                before is not None
+                and not over
+                and not _follows(before, excerpt)
+                and not _begins_section(excerpt)
+            ):
+                if 0 < excerpt.first_line <= before.last_line:  # the rest of a long line
+                    parts[-1] += f" {_GAP}"
+                else:
+                    parts.append(_GAP)
             day = f" ({excerpt.date})" if excerpt.date and not self.date else ""
-            parts.append(excerpt.text.strip("\r\n") + day)
+            parts += [*over, excerpt.text.strip("\r\n") + day]
         return "\n".join(parts)
 
     @property
@@ -102,13 +112,27 @@ def origin(source: str) -> str:
     return _ORIGINS.get(source, _LEAST)
 
 
+def _not_in_force(before: Excerpt | None, excerpt: Excerpt) -> list[str]:
+    """The headings and items over an excerpt that must be shown before it."""
+    known = before.after if before is not None else ()
+    shared = 0
+    while shared < min(len(known), len(excerpt.above)) and known[shared][0] == excerpt.above[shared][0]:
+        shared += 1
+    return [text for _, text in excerpt.above[shared:]]
+
+
+def _begins_section(excerpt: Excerpt) -> bool:
+    text = excerpt.text.lstrip()
+    return text.startswith("#") and heading_level(text) > 0
+
+
 def _follows(before: Excerpt, after: Excerpt) -> bool:
     touches = after.first_line > 0 and after.first_line == before.last_line + 1
     return touches or (before.grade == "line" and after.grade == "line")
 
 
 def _shows(text: str, heading: str) -> bool:
-    lines = (line.lstrip() for line in clean(text).split("\n"))
+    lines = (line.lstrip(" \t-*+") for line in clean(text).split("\n"))
     return any(line.startswith("#") and _alike(line, heading) for line in lines)
 
 

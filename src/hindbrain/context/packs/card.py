@@ -1,39 +1,58 @@
 """What is worth knowing whatever is asked: the owner's card, open tasks, what happened last.
 
 Reads the notes that play these roles in the layout; a note that is missing or can't be read costs its lines,
-and a notice says so. Lines that a template left empty are no knowledge. What is read is cut to whole lines.
+and a notice says so. What is read is cut to whole lines, each with the headings it stands under.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from datetime import date, timedelta
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.context.packs.attribution import Quoted, attribution
+from hindbrain.context.packs.note_lines import (
+    Above,
+    Line,
+    Room,
+    line_key,
+    line_keys,
+    new_lines,
+    note_text,
+    pick_lines,
+    text_of,
+)
 from hindbrain.context.packs.pack import Excerpt
+from hindbrain.memory.daily.daily import NOTES_BACK
+from hindbrain.memory.daily.daily_note import TOMORROW, without_sessions
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.memory.tasks.task_line import OPEN, read_task
+from hindbrain.memory.tasks.task_note import read_tasks
+from hindbrain.vault.discover import is_logseq
+from hindbrain.vault.logseq import journal_note
+from hindbrain.vault.logseq import open_tasks as marked_tasks
+from hindbrain.vault.parse import parse_note
 
 if TYPE_CHECKING:
     from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.notes.notebook import Page
     from hindbrain.memory.service import Memory
+    from hindbrain.memory.tasks.task_line import TaskItem
 
-_CARD_ROLES = (
-    "identity",
-    "profile",
-    "memory",
-)  # the first two wherever they are; memory where it is one note
+_CARD_ROLES = ("profile", "memory")  # memory only where it is one note; `identity` is the agent's
 _PREFERENCES = 12
 _PINNED = 0.8  # importance from which a memory belongs to the card when the profile says nothing
 _DAYS_BACK = 3
 _TASKS = 12
-# "- Preferred name:" and "- **Time zone**:" with nothing behind: a template's question, not an answer.
-_UNANSWERED = re.compile(r"\s*(?:[-*+]\s+)?(?:\*\*)?[^:：]{1,60}[:：](?:\*\*)?\s*(?:<[^>]*>|\[[^\]]*\])?\s*$")
-_COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
-_HEADING = re.compile(r"#{1,6}\s")
-_MARKS = " -*+\t|:`"  # of lists, tables and rules
+_PRIORITIES = ("high", "medium", "low")
+_NEVER_DUE = "9999"
+_ACTION = re.compile(r"(\s*\d{1,9}[.)]\s+)\[(?:\d{4}-\d\d-\d\d )?(\d{1,2}:\d\d)\]")
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_RUN = re.compile(r"\^r-(\d{8}-\d{6})-")
 
 
 class Read(NamedTuple):
@@ -43,117 +62,291 @@ class Read(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def core_card(memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]) -> Read:
+def core_card(memory: Memory, room: Room) -> Read:
     """Who the owner is: what the profile says, then preferences, then whatever is most important."""
-    excerpts, notices = _profile(memory, fits)
+    notices: list[str] = []
+    excerpts = [
+        found
+        for role in _CARD_ROLES
+        if memory.layout.has(role) and memory.layout.is_single(role)
+        for found in _quoted(
+            memory, memory.layout.path(role), room, notices, Excerpt("", "", "", why="pinned")
+        )
+    ]
     known = " ".join(one.text.lower() for one in excerpts)
-    told = [item for item in _standing(memory) if item.text.lower() not in known]
-    wanted = [item for item in told if item.category == "preference"][:_PREFERENCES]
+    others = [item for item in _current(memory) if item.text.lower() not in known]
+    wanted = [item for item in others if item.category == "preference"][:_PREFERENCES]
     if not excerpts:  # a minimal identity, from what was remembered
-        wanted += [item for item in told if item.category != "preference" and item.importance >= _PINNED]
-    lines = fits([f"- {item.text}" for item in wanted])
-    return Read((*excerpts, *_memories(wanted[: len(lines)], "preference")), notices)
+        wanted += [item for item in others if item.category != "preference" and item.importance >= _PINNED]
+    return Read((*excerpts, *_memories(memory, wanted, room)), tuple(notices))
 
 
-def open_tasks(memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]) -> Read:
+def open_tasks(memory: Memory, room: Room, *, most: int = _TASKS) -> Read:
+    """The open tasks with what an agent needs to update them: high priority first, then due, then oldest."""
     try:
         tasks = memory.tasks.list()
     except HindbrainError as error:
         return Read((), (f"tasks can't be read ({error.code})",))
-    still_open = [task for task in tasks[:_TASKS] if task.status not in ("done", "cancelled")]
-    kept = fits(
-        [f"- {task.title}" + (f" ({task.status})" if task.status != "todo" else "") for task in still_open]
-    )
+    tasks = sorted(tasks, key=lambda task: (_PRIORITIES.index(task.priority), task.due or _NEVER_DUE))
+    empty = Excerpt(memory.tasks.path, "Open tasks", "", why="open tasks")
+    kept: list[TaskItem] = []
+    tasks = [task for task in tasks if _task_keys(task)[0] not in room.held]
+    for task in tasks[:most]:
+        if not room.pay([*([] if kept else [_head(empty)]), task_text(task)]):
+            break
+        kept.append(task)
     if not kept:
         return Read(())
-    source = lowest(task.source or "user" for task in still_open[: len(kept)])
-    return Read((Excerpt(memory.tasks.path, "Open tasks", "\n".join(kept), source=source, why="open tasks"),))
+    text = "\n".join(map(task_text, kept))
+    source = lowest(task.source or "user" for task in kept)
+    keys = tuple(key for task in kept for key in _task_keys(task))
+    return Read((empty._replace(text=text, source=source, keys=keys),))
 
 
-def what_happened(memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]) -> Read:
-    """The last lines of the last days, and of the notes that hold the present state."""
-    found: list[Excerpt] = []
+def _task_keys(task: TaskItem) -> tuple[str, str]:
+    """As it is shown here, which differs when its state does; and as its line in the note says."""
+    above = ((0, f"# {task.section}"),) if task.section else ()
+    return line_key(task.path, task_text(task)), line_key(task.path, task.title, above)
+
+
+def open_boxes(memory: Memory, room: Room, *, with_tomorrow: bool) -> Read:
+    """Open check boxes of memories and of the last days, each text once, and the notes for today.
+
+    In a Logseq graph the markers of its tasks count as boxes.
+    """
     notices: list[str] = []
-    today = date.fromisoformat(memory.today())
-    paths = [memory.daily.path(today - timedelta(days=back)) for back in range(_DAYS_BACK)]
-    if memory.layout.has("recent"):
-        paths.insert(0, memory.layout.path("recent"))
-    for path in paths:
-        lines = _lines_of(memory, path, notices)
-        kept = fits(list(reversed(lines)))  # the latest first
-        if kept:
-            text = "\n".join(reversed(kept))
-            found.append(Excerpt(path, "", text, date=_day_of(path), source="agent", why="latest"))
-            break
+    found: list[Excerpt] = []
+    seen = _titles_of_tasks(memory)
+    for path in _own_notes(memory, notices):
+        page = _page(memory, path, notices)
+        boxes = {} if page is None else _boxes(memory, page)
+        if page is None or not boxes:
+            continue
+        note = note_text(page.text, memory.layout.first_lines(path))
+        lines = []
+        for line in note.lines:
+            title = boxes[line.number].title if line.number in boxes else ""
+            if title and title not in seen:
+                seen.add(title)
+                lines.append(line)
+        empty = Excerpt(path, "", "", date=_day(memory, path), why="open boxes")
+        picked = pick_lines(new_lines(path, lines, room), room, _head(empty))
+        source = lowest(boxes[line.number].source or "user" for line in picked)
+        found += _excerpt(empty._replace(source=source), picked)
+    if with_tomorrow:
+        found += _notes_for_today(memory, room, notices, known=seen)
     return Read(tuple(found), tuple(notices))
 
 
-def _profile(
-    memory: Memory, fits: Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[list[Excerpt], tuple[str, ...]]:
-    found: list[Excerpt] = []
+def _titles_of_tasks(memory: Memory) -> set[str]:
+    try:
+        return {task.title for task in memory.tasks.list(status="all")}
+    except HindbrainError:  # the slot of the tasks says so
+        return set()
+
+
+def _own_notes(memory: Memory, notices: list[str]) -> list[str]:
+    """The notes of memories, and the daily notes of the last days, the newest first."""
+    layout, today = memory.layout, memory.clock.today()
+    try:
+        paths: list[str] = [*layout.notes_of("memory", memory.root)]
+    except HindbrainError as error:
+        notices.append(f"memories can't be read ({error.code})")
+        paths = []
+    days = [today - timedelta(days=back) for back in range(NOTES_BACK + 1)]
+    is_graph = is_logseq(memory.root)
+    for day in days:
+        paths += [*layout.paths("daily", date=day.isoformat()), *([journal_note(day)] if is_graph else [])]
+    return [path for path in dict.fromkeys(paths) if path != memory.tasks.path]
+
+
+class _Box(NamedTuple):
+    title: str
+    source: str = ""  # whose word it is, where that is not the owner's
+
+
+def _boxes(memory: Memory, page: Page) -> dict[int, _Box]:
+    """What is to be done, by line."""
+    tasks = [one.task for one in read_tasks(page.data, page.path) if one.task.status in OPEN]
+    boxes = {task.line: _Box(task.title, task.source) for task in tasks}
+    if is_logseq(memory.root):
+        marked = marked_tasks(parse_note(page.text, stem=""))
+        boxes |= {line: _Box(text) for line, text in marked.items()}
+    return boxes
+
+
+def task_text(task: TaskItem) -> str:
+    """`- Renew the passport (high, in_progress, due 2026-06-01) ^t-7f3k2a9d`"""
+    said = [
+        task.priority if task.priority != "medium" else "",
+        task.status if task.status != "todo" else "",
+        f"due {task.due}" if task.due else "",
+    ]
+    about = ", ".join(filter(None, said))
+    return f"- {task.title}" + (f" ({about})" if about else "") + (f" ^{task.id}" if task.id else "")
+
+
+def what_happened(memory: Memory, room: Room) -> Read:
+    """Notes for today, the present state, and the end of the last day that has a note, each with its day.
+
+    The day gets its room before the state. The recent actions are runs of which the days tell, too; they are
+    read where no day tells anything.
+    """
     notices: list[str] = []
-    spent: list[str] = []
-    for role in _CARD_ROLES:
-        if not memory.layout.has(role) or not memory.layout.is_single(role):
-            continue
-        path = memory.layout.path(role)
-        lines = _lines_of(memory, path, notices)
-        kept = list(fits([*spent, *lines])[len(spent) :])
-        if kept:
-            spent += kept
-            found.append(Excerpt(path, "", "\n".join(kept), why="pinned"))
-    return found, tuple(notices)
+    about = Excerpt("", "", "", source="agent", why="latest")
+    notes = _notes_for_today(memory, room, notices)
+    last = _last_day(memory, room, notices, about)
+    state = _quoted(memory, memory.layout.path("status"), room, notices, about)
+    if last is None:
+        last = _recent_actions(memory, room, notices, about)
+    return Read((*notes, *state, *last), tuple(notices))
 
 
-def _standing(memory: Memory) -> list[MemoryItem]:
+def _last_day(memory: Memory, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt] | None:
+    """The end of the last day that says something, as far as there is room; None when no day does."""
+    today = memory.clock.today()
+    for back in range(_DAYS_BACK):
+        day = today - timedelta(days=back)
+        note = _read_note(memory, memory.daily.path(day), notices)
+        if note is not None and note.lines:
+            return _quote(note, room, about._replace(date=day.isoformat()), latest=True)
+    return None
+
+
+def _recent_actions(memory: Memory, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt]:
+    """The recent actions with their days: what was recent when the note was written may be long ago."""
+    path = memory.layout.path("recent")
+    page = _page(memory, path, notices)
+    if page is None:
+        return []
+    dated = "\n".join(_with_day(line, memory) for line in page.text.split("\n"))
+    lines = [_below_a_day(line) for line in note_text(dated).lines if _ACTION.match(line.text)]
+    empty = about._replace(path=path)
+    picked = pick_lines(reversed(new_lines(path, lines, room)), room, _head(empty))
+    return _excerpt(empty, picked)
+
+
+def _with_day(line: str, memory: Memory) -> str:
+    """`1. [2026-05-14 14:30] ...` where the run's id tells the day; else the line as it is written."""
+    action, run = _ACTION.match(line), _RUN.search(line)
+    if action is None or run is None:
+        return line
+    try:
+        began = datetime.strptime(run[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:  # digits that are no moment
+        return line
+    day = memory.clock.local(began.timestamp()).date().isoformat()
+    return f"{action[1]}[{day} {action[2]}]{line[action.end() :]}"
+
+
+def _below_a_day(line: Line) -> Line:
+    """With the headings that name a day; "Last 2 hours" is no longer true when it is read."""
+    return line._replace(above=tuple(above for above in line.above if _DAY.search(above[1])))
+
+
+def _quoted(memory: Memory, path: str, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt]:
+    """What a note says, as far as there is room."""
+    note = _read_note(memory, path, notices)
+    return [] if note is None else _quote(note, room, about)
+
+
+class _ReadNote(NamedTuple):
+    path: str
+    title: str
+    lines: tuple[Line, ...]
+
+
+def _read_note(memory: Memory, path: str, notices: list[str]) -> _ReadNote | None:
+    page = _page(memory, path, notices)
+    if page is None:
+        return None
+    is_day = memory.layout.role_of(path) == "daily"
+    if is_day:
+        page = replace(page, data=without_sessions(page.data))
+    note = note_text(page.text, memory.layout.first_lines(path))
+    return _ReadNote(path, "" if is_day else note.title, note.lines)  # a day's title is its date
+
+
+def _quote(note: _ReadNote, room: Room, about: Excerpt, *, latest: bool = False) -> list[Excerpt]:
+    """As many lines as there is room for; `latest`: of its end rather than of its beginning."""
+    empty = about._replace(path=note.path, title=note.title)
+    lines = new_lines(note.path, note.lines, room)
+    picked = pick_lines(reversed(lines) if latest else lines, room, _head(empty), skip=latest)
+    return _excerpt(empty, picked)
+
+
+def _excerpt(empty: Excerpt, picked: Sequence[Line]) -> list[Excerpt]:
+    keys = line_keys(empty.path, picked)
+    return [empty._replace(text=text_of(picked), keys=keys)] if picked else []
+
+
+def _notes_for_today(
+    memory: Memory, room: Room, notices: list[str], known: Container[str] = ()
+) -> list[Excerpt]:
+    """What the last day left for the next one, without what is done by now and what is `known`."""
+    from hindbrain.memory.items.item_line import read_line
+
+    try:
+        path, lines = memory.daily.notes_for_today()
+        tasks = memory.tasks.list(status="all")
+    except HindbrainError as error:
+        notices.append(f"notes for today can't be read ({error.code})")
+        return []
+    done = {task.title for task in tasks if task.status in ("done", "cancelled")}
+    lines = [line for line in lines if (box := read_task(line)) is None or box.status in OPEN]
+    items = [item for item in map(read_line, lines) if item.text and not item.struck]
+    left = [item for item in items if item.text not in done and item.text not in known]
+    source = lowest(item.value("source") or "user" for item in left)
+    empty = Excerpt(path, TOMORROW, "", date=_day(memory, path), source=source, why=TOMORROW.lower())
+    new = new_lines(path, (Line(at, f"- {item.text}") for at, item in enumerate(left)), room)
+    return _excerpt(empty, pick_lines(new, room, _head(empty)))
+
+
+def _day(memory: Memory, path: str) -> str:
+    """Of a daily note."""
+    return memory.layout.names_of(path).get("date", "")
+
+
+def _head(excerpt: Excerpt) -> str:
+    return attribution(Quoted((excerpt,)))
+
+
+def _current(memory: Memory) -> list[MemoryItem]:
     items = [item for item in memory.book.items() if not item.superseded]
     items.sort(key=lambda item: (-item.importance, item.created, item.id))
     return items
 
 
-def _memories(items: Iterable[MemoryItem], why: str) -> list[Excerpt]:
-    return [
-        Excerpt(
+def _memories(memory: Memory, items: Iterable[MemoryItem], room: Room) -> list[Excerpt]:
+    kept: list[Excerpt] = []
+    shown: set[tuple[str, object]] = set()
+    over = cache(partial(_over_lines, memory))
+    for item in items:
+        above = over(item.path).get(item.line, ())
+        excerpt = Excerpt(
             item.path, "", f"- {item.text}", date=item.created, first_line=item.line, last_line=item.line,
-            source=item.source, grade="line", why=why,
-        )
-        for item in items
-    ]  # fmt: skip
+            source=item.source, grade="line", why="preference", above=above, after=above,
+            keys=(line_key(item.path, item.text, above),),
+        )  # fmt: skip
+        if not room.held.isdisjoint(excerpt.keys):
+            continue
+        dated = f"{excerpt.text} ({item.created})"  # as it is shown among others of another day
+        new = {(item.path, item.source): _head(excerpt)} | {(item.path, at): text for at, text in above}
+        if not room.pay([*(line for key, line in new.items() if key not in shown), dated]):
+            break
+        shown.update(new)
+        kept.append(excerpt)
+    return kept
 
 
-def _lines_of(memory: Memory, path: str, notices: list[str]) -> list[str]:
+def _over_lines(memory: Memory, path: str) -> Mapping[int, Above]:
+    page = _page(memory, path, [])
+    return {line.number: line.above for line in note_text(page.text).lines} if page is not None else {}
+
+
+def _page(memory: Memory, path: str, notices: list[str]) -> Page | None:
     try:
-        page = memory.notebook.find(path)
+        return memory.notebook.find(path)
     except HindbrainError as error:
         notices.append(f"{path!r} can't be read ({error.code})")
-        return []
-    if page is None:
-        return []
-    template = memory.layout.start.get(memory.layout.role_of(path), "")
-    return _telling_lines(page, frozenset(map(str.strip, template.split("\n"))))
-
-
-def _telling_lines(page: Page, template: frozenset[str]) -> list[str]:
-    """The lines that say something: no properties, headings, empty questions, comments or struck lines, and
-    none that the layout's own first text has."""
-    from hindbrain.index.spoken import spoken
-    from hindbrain.vault.frontmatter import read_frontmatter
-    from hindbrain.vault.parse import split_lines
-
-    lines = [line.rstrip("\r\n") for line in split_lines(page.text)] or [""]
-    text = _COMMENT.sub("", "\n".join(lines[read_frontmatter(lines).last_line :]))
-    return [
-        said
-        for line in text.split("\n")
-        if (said := spoken(line).rstrip()).strip(_MARKS)
-        and said.strip() not in template
-        and not _HEADING.match(said)
-        and not _UNANSWERED.fullmatch(said)
-        and not said.lstrip(_MARKS).startswith("~~")
-    ]
-
-
-def _day_of(path: str) -> str:
-    found = re.search(r"\d{4}-\d\d-\d\d", path)
-    return found[0] if found else ""
+        return None

@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 Grade: TypeAlias = Literal["line", "passage", "section", "note"]  # how much of its note an excerpt shows
 
+LINE_KEY = "="  # begins the key of a line; ids of passages do not
+
 
 class Excerpt(NamedTuple):
     """A run of whole lines of one note, with where it comes from."""
@@ -24,13 +26,17 @@ class Excerpt(NamedTuple):
     passages: tuple[str, ...] = ()  # lasting ids of all passages that it covers: what the ledger counts by
     tokens: int = 0  # of the text alone
     why: str = ""  # in a few words, for --explain: "words 0.31, meaning 0.22", "pinned", "open task"
+    above: tuple[tuple[int, str], ...] = ()  # headings and items over its first line, with their numbers
+    after: tuple[tuple[int, str], ...] = ()  # those that its last line leaves in force
+    keys: tuple[str, ...] = ()  # of its lines: what is known by them is not shown twice
 
 
 class LeftOut(NamedTuple):
     """What was considered and is not in the pack."""
 
     place: str  # "path:line"
-    reason: str  # budget, repeats, in_window, unlikely, dropped, no_text, changed
+    # budget, notes or characters (the preset's), repeats, in_window, unlikely, dropped, no_text, changed
+    reason: str
     slot: str
     tokens: int = 0  # about
     score: float = 0.0
@@ -41,8 +47,8 @@ class FilledSlot(NamedTuple):
     """One slot of a preset as it was filled."""
 
     name: str  # core, profile, relevant, ...
-    budget: int  # tokens that were its own
-    tokens: int  # tokens that its excerpts take; more than the budget where others left some over
+    budget: int  # tokens that it could spend: its share and what others left over
+    tokens: int  # tokens of its rendered text, with tags and the lines that say where things come from
     excerpts: tuple[Excerpt, ...]
     stable: bool = False  # does not depend on the query: rendered first, so that prompt caches hold
     match: float = 0.0  # of a template: how well it fits, 0..1; else 0
@@ -59,6 +65,12 @@ class Pack(NamedTuple):
     confidence: float = 0.0  # 0..1: how likely it is that the vault has something to say to the query
     abstained: bool = False  # something was found, and it was too unlikely to be worth its tokens
     notices: tuple[str, ...] = ()  # why it is less than was asked for
+    frame: int = 0  # tokens of the rendered text outside the slots; 0 without excerpts
+
+    @property
+    def tokens(self) -> int:
+        """Of the whole rendered text, in the preset's form."""
+        return self.frame + sum(slot.tokens for slot in self.slots)
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:

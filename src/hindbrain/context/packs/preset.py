@@ -66,7 +66,7 @@ def load_preset(name: str, own: Path) -> Preset:
         return built_in(name)
     file = own / f"{name}.toml"
     if not name.replace("-", "").replace("_", "").isalnum() or not file.is_file():
-        there = sorted({*BUILT_IN, *(found.stem for found in own.glob("*.toml"))})
+        there = dict.fromkeys((*BUILT_IN, *sorted(found.stem for found in own.glob("*.toml"))))
         raise ConfigError(f"there is no preset {name!r}; there are: {', '.join(there)}")
     return _read(name, file)
 

@@ -56,6 +56,19 @@ def render(pack: Pack, *, form: Form, key: bytes, status: str = "") -> str:
     return "\n".join(filter(None, (block, " ".join(status.split()))))
 
 
+def slot_text(slot: FilledSlot, *, form: Form, tagged: bool) -> str:
+    """The part of the rendered text that is this slot's; `tagged`: other slots stand beside it."""
+    if form == "json":
+        import json
+
+        return json.dumps([excerpt_data(one) for one in slot.excerpts], ensure_ascii=False)
+    notes = by_note(slot.excerpts)
+    if not notes:
+        return ""
+    lines = _markdown_lines(slot, notes) if form == "markdown" else _slot_lines(slot, notes, tagged=tagged)
+    return "\n".join(lines)
+
+
 def _block(pack: Pack, filled: Sequence[_Filled], form: Form, key: bytes) -> str:
     tag, attributes = "memory", ""
     if form == "turn":
@@ -129,6 +142,7 @@ def pack_data(pack: Pack) -> dict[str, Any]:
         "budget": pack.budget,
         "confidence": round(pack.confidence, 4),
         "abstained": pack.abstained,
+        "frame": pack.frame,
         "slots": [
             {
                 "name": slot.name,

@@ -69,12 +69,18 @@ class Drift(NamedTuple):
     threshold: float = 0.0
 
 
-def judge_drift(before: Topic, now: Topic, calibration: Calibration | None = None) -> Drift:
-    """Compare a message (`now`) with the topic before it. What says nothing never is a shift."""
+def judge_drift(
+    before: Topic, now: Topic, calibration: Calibration | None = None, *, threshold: float = 0.0
+) -> Drift:
+    """Compare a message (`now`) with the topic before it. What says nothing never is a shift.
+
+    `threshold`: the owner's; 0: the calibration's.
+    """
     known = calibration or calibration_for(before, now)
     near = similarity(before, now, known)
-    shifted = bool(before.words) and now.said >= FEWEST_WORDS and near < known.threshold
-    return Drift(near, shifted, label(before, now) if shifted else "", known.threshold)
+    limit = threshold or known.threshold
+    shifted = bool(before.words) and now.said >= FEWEST_WORDS and near < limit
+    return Drift(near, shifted, label(before, now) if shifted else "", limit)
 
 
 def calibration_for(before: Topic, now: Topic) -> Calibration:

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from hindbrain.context.messages import Message
 from hindbrain.context.topic.entities import find_apps, find_entities
 from hindbrain.context.topic.pasted import digest
-from hindbrain.context.topic.said import what_was_said
+from hindbrain.context.topic.said import called_skill, what_was_said
 from hindbrain.context.topic.telling import Telling, stem, telling_words
+from hindbrain.search.day_questions import asks_about_days, asks_what_is_open
 
 FOLLOW_UP = 0.5  # of focus: below it a prompt borrows
 _MESSAGES = 5  # that momentum looks back
@@ -87,6 +88,8 @@ class Intent(NamedTuple):
     momentum: tuple[str, ...] = ()  # what the conversation is about, the most telling word first
     focus: float = 0.0  # 0..1: how much the prompt says by itself
     borrowed: tuple[str, ...] = ()  # words of `momentum` that are in the query
+    asks_days: bool = False  # what a day or a week held: the notes of those days answer
+    asks_open: bool = False  # which tasks are open
 
 
 def understand_intent(
@@ -96,20 +99,26 @@ def understand_intent(
     tool: str = "",
     apps: Collection[str] | Mapping[str, str] = (),
 ) -> Intent:
-    """`recent`: the messages before the prompt, oldest first. `apps`: known names, or alias to name."""
+    """`recent`: the messages before the prompt, oldest first. `apps`: known names, or alias to name.
+
+    `tool`: the tool or skill about to be used; without it, the one that the prompt calls ("/deploy-site").
+    """
     said = what_was_said(prompt)
     text = digest(said)
+    asks_days, asks_open = asks_about_days(text), asks_what_is_open(text)
     entities = find_entities(text)
     words = telling_words(text)
     focus = _focus(text, words.said, entities)
     moved = momentum(recent)
     asks = bool(text) and not is_pleasantry(text)  # no words: nothing was asked
-    lent = _lent(moved, words) if asks and focus < FOLLOW_UP else ()
-    domain = _domain(tool)
+    general = asks_days or asks_open  # such a question has no subject to be filled in
+    lent = _lent(moved, words) if asks and focus < FOLLOW_UP and not general else ()
+    domain = "" if general else _domain(tool or called_skill(prompt))
     named = find_apps(said, apps)
     spoken = text.casefold()
     extra = (*lent, *(word for word in (*domain.split(), *named) if word.casefold() not in spoken))
-    asked = text[:_QUERY_CHARS] if extra or (asks and _says_something(text, words)) else ""
+    says_something = general or _says_something(text, words)
+    asked = text[:_QUERY_CHARS] if extra or (asks and says_something) else ""
     return Intent(
         query=" ".join(filter(None, (asked, *extra))),
         keywords=tuple(words.shown[root] for root, weight in words.weights.items() if weight == 1.0),
@@ -119,6 +128,8 @@ def understand_intent(
         momentum=moved[:_KEPT],
         focus=focus,
         borrowed=lent,
+        asks_days=asks_days,
+        asks_open=asks_open,
     )
 
 

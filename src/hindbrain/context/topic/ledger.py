@@ -11,15 +11,24 @@ and says so in `notices`.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.plural import plural
 from hindbrain.context.messages import Message
-from hindbrain.context.packs.pack import Pack
-from hindbrain.context.topic.ledger_file import MOST_BYTES, Event, LedgerFile, ledger_name, prune_when_due
+from hindbrain.context.packs.pack import LINE_KEY, Pack
+from hindbrain.context.topic.ledger_file import (
+    MOST_BYTES,
+    SUFFIX,
+    Event,
+    LedgerFile,
+    ledger_name,
+    prune_when_due,
+)
 from hindbrain.context.topic.pages import (
     LedgerStatus,
     Page,
@@ -108,12 +117,13 @@ class PageLedger:
         return Injected(len(new), len(returned), repeated)
 
     def release(self, ids: Collection[str], why: Why) -> int:
-        """Let go of passages; returns of how many. What is not in the window is left out."""
+        """Let go of passages and their lines; returns of how many passages. What is not in the window is left
+        out."""
         known = self._read().living
         gone = [id_ for id_ in dict.fromkeys(ids) if id_ in known]
         if gone:
             self._append(self._event("released", ids=gone, why=why))
-        return len(gone)
+        return sum(not id_.startswith(LINE_KEY) for id_ in gone)
 
     def replace(self, pack: Pack, why: Why) -> int:
         """A host that shows our block anew each turn has only what this pack holds; the rest is let go.
@@ -132,6 +142,12 @@ class PageLedger:
     def on_cleared(self) -> None:
         """The host forgot everything, and so does the topic."""
         self._append(self._event("cleared"))
+
+    def on_started(self, pack: Pack) -> None:
+        """A session began with this pack; it counts as no answer to a prompt."""
+        tokens = sum(slot.tokens for slot in pack.slots)
+        pages = [page_data(page) for page in pages_of(pack, self._read().turns)]
+        self._append(self._event("started", tokens=tokens, pages=pages))
 
     def on_flushed(self) -> None:
         """What matters was written down before compaction: once a cycle is enough."""
@@ -164,8 +180,8 @@ class PageLedger:
         self._standing.take(events)
         if self._file.damaged > _MANY_DAMAGED:
             self._fault = (
-                f"{self._file.damaged} lines of {str(self._file.path)!r} are damaged; the turn goes on, and "
-                "something may be injected twice in this session"
+                f"{plural(self._file.damaged, 'damaged line')} in {str(self._file.path)!r}; "
+                "the turn goes on, and something may be injected twice in this session"
             )
         return self._standing
 
@@ -197,3 +213,37 @@ class PageLedger:
             f"what was injected in this session can't be {what} ({error.strerror or error}); "
             f"the turn goes on, and something may be injected twice: look at {str(self._file.path)!r}"
         )
+
+
+class Injections(NamedTuple):
+    """What sessions of agent hosts were given."""
+
+    sessions: Mapping[str, int] = {}  # by host
+    prompts: int = 0
+    answered: int = 0  # prompts that got something
+    excerpts: int = 0
+    tokens: int = 0  # of excerpts, and of what sessions began with
+
+
+def count_injections(folder: Path, *, since: float = 0.0) -> Injections:
+    """Of the sessions in `folder` that were active since then. Ledgers are kept for 30 days."""
+    sessions: Counter[str] = Counter()
+    total = Injections()
+    try:
+        found = [entry for entry in os.scandir(folder) if entry.name.endswith(SUFFIX)]
+    except OSError:
+        return total
+    for entry in found:
+        try:
+            events = LedgerFile(Path(entry.path)).new_events()[0] if entry.stat().st_mtime >= since else []
+        except OSError:
+            continue
+        standing = Standing()
+        standing.take(events)
+        if standing.turns or standing.spent:
+            sessions[entry.name.rpartition("-")[0]] += 1
+            total = Injections(
+                sessions, total.prompts + standing.turns, total.answered + standing.answered,
+                total.excerpts + standing.injected, total.tokens + standing.spent,
+            )  # fmt: skip
+    return total

@@ -49,6 +49,8 @@ class LedgerStatus(NamedTuple):
     shifts: int
     cycle: int  # compactions so far
     flushed: bool  # in this cycle
+    answered: int = 0  # turns into which something was put
+    spent: int = 0  # tokens that were put in, ever
 
 
 @dataclass(slots=True)
@@ -65,6 +67,9 @@ class Standing:
     shifts: int = 0
     cycle: int = 0
     flushed: int = -1  # the cycle that was flushed last
+    answered: int = 0
+    answered_last: int = 0  # the last such turn
+    spent: int = 0
     seen: dict[str, None] = field(default_factory=dict)
 
     def take(self, events: Iterable[Mapping[str, object]]) -> None:
@@ -83,7 +88,7 @@ class Standing:
         tokens = sum(page.tokens for page in pages.values())
         return LedgerStatus(
             self.turns, len(pages), tokens, self.injected, self.released, self.returned, self.shifts,
-            self.cycle, self.flushed == self.cycle,
+            self.cycle, self.flushed == self.cycle, self.answered, self.spent,
         )  # fmt: skip
 
     def summary(self) -> dict[str, object]:
@@ -114,6 +119,9 @@ class Standing:
             if page.ids and not all(id_ in self.living for id_ in page.ids):
                 self.injected += 1
                 self.returned += any(id_ in self.gone for id_ in page.ids)
+                self.spent += page.tokens
+            if page.turn > self.answered_last:
+                self.answered, self.answered_last = self.answered + 1, page.turn
             for id_ in page.ids:
                 self.living[id_] = page
                 self.gone.pop(id_, None)
@@ -147,11 +155,27 @@ class Standing:
         if why == "cleared":
             self.prompts = []
 
+    def _start(self, event: Mapping[str, object]) -> None:
+        self.spent += _number(event.get("tokens"))
+        for page in _pages(event):  # counted as a whole
+            self.living.update(dict.fromkeys(page.ids, page))
+
     def _flush(self, event: Mapping[str, object]) -> None:
         self.flushed = max(self.flushed, _number(event.get("cycle")))
 
 
-_COUNTS = ("turns", "injected", "released", "returned", "shifts", "cycle", "flushed")
+_COUNTS = (
+    "turns",
+    "injected",
+    "released",
+    "returned",
+    "shifts",
+    "cycle",
+    "flushed",
+    "answered",
+    "answered_last",
+    "spent",
+)
 _HANDLERS = {
     "summary": Standing._restore,
     "injected": Standing._inject,
@@ -162,13 +186,14 @@ _HANDLERS = {
     "compacted": Standing._compact,
     "cleared": Standing._compact,
     "flushed": Standing._flush,
+    "started": Standing._start,
 }
 
 
 def ids_of(excerpt: Excerpt) -> tuple[str, ...]:
-    """What an excerpt is known by: its passages; what has none, by a hash of its text."""
-    if excerpt.passages:
-        return excerpt.passages
+    """What an excerpt is known by: its passages and lines; what has neither, by a hash of its text."""
+    if excerpt.passages or excerpt.keys:
+        return (*excerpt.passages, *excerpt.keys)
     return (f"text-{hashlib.sha256(excerpt.text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}",)
 
 

@@ -31,6 +31,25 @@ _FOLDERS = frozenset(
 )  # fmt: skip
 
 
+# Commands of hosts about themselves: they call no skill.
+_HOST_COMMANDS = frozenset(
+    """
+    add-dir agents approvals bashes bug bye chat clear compact config context copy corgi cost diff directory
+    docs doctor editor exit export extensions feedback fork help hooks ide init install-github-app kill login
+    logout mcp memory mention model new output-style permissions plan plugin pr-comments privacy-settings
+    prompts quit release-notes reset resume restore review rewind sandbox security-review settings stats
+    status statusline stop terminal-setup theme think todos tools undo upgrade usage verbose vim
+    """.split()  # noqa: SIM905  readable
+)
+
+
+def called_skill(prompt: str) -> str:
+    """The skill or command that a prompt calls by its name ("/deploy-site now"); "" when it calls none."""
+    match = _SLASH.match(prompt)
+    name = match["name"].lower() if match is not None else ""
+    return "" if name in _FOLDERS or name in _HOST_COMMANDS else name
+
+
 def what_was_said(prompt: str) -> str:
     """Return the person's own words and what they pasted; "" when there are none."""
     text = _cut(prompt)

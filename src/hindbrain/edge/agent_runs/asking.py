@@ -65,6 +65,19 @@ class TerminalApprover:
         return input()
 
 
+def confirm(question: str, out: Output) -> bool:
+    """Ask a person at the terminal; anything but a clear yes is a no."""
+    drop_typed_ahead()
+    out.stderr.write(f"{question} [y/n] ")
+    out.stderr.flush()
+    try:
+        answer = input()
+    except EOFError:
+        out.say("")
+        return False
+    return answer.strip().lower() in ("y", "yes")
+
+
 def drop_typed_ahead() -> None:
     """What was typed before a question stood there is no answer to it: a pasted line, an impatient Enter."""
     import sys

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.agent_runs.telling import one_line
 from hindbrain.edge.output import DIM, GREEN, RED, YELLOW, Output, safe, terminal_width
 from hindbrain.edge.when import span_text
@@ -29,8 +30,8 @@ def end_line(result: RunResult, out: Output) -> str:
     """`done · score 100 · 3 iterations · 1,204 tokens · 4 s · r-20261116-103000-7f3k`."""
     told = [f"score {result.score}"] if result.score is not None else []
     if result.iterations:
-        told.append(f"{result.iterations} iteration{'' if result.iterations == 1 else 's'}")
-    told += [f"{result.usage.tokens:,} tokens"] if result.usage.tokens else []
+        told.append(plural(result.iterations, "iteration"))
+    told += [plural(result.usage.tokens, "token")] if result.usage.tokens else []
     told += [f"${result.usage.cost:.4f}"] if result.usage.cost else []
     told += [span_text(result.seconds)] if result.seconds else []
     told.append(result.run)

@@ -5,7 +5,6 @@ All of it goes to stderr; the answer is the command's to print.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -38,16 +37,14 @@ class Telling:
     def __call__(self, said: Said) -> None:
         tell = self._tell.get(said.kind)
         if tell is not None and not self._quiet:
-            with contextlib.suppress(BrokenPipeError):  # who looked on has left, as `head` does: it goes on
-                tell(said)
+            tell(said)
 
     def close(self) -> None:
         """Something else is to be said: what was only counted is told before it."""
         again, self._again = self._again, 0
         last, self._last_call = self._last_call, ""
         if again:
-            with contextlib.suppress(BrokenPipeError):
-                self._line("·", last, after=f"  x {again} more")
+            self._line("·", last, after=f"  x {again} more")
 
     def _memory(self, said: Said) -> None:
         self.close()

@@ -16,6 +16,7 @@ from hindbrain.edge.agent_runs.asking import shown_of
 from hindbrain.edge.agent_runs.ending import end_line, result_data, waiting_lines
 from hindbrain.edge.agent_runs.telling import Telling, one_line
 from hindbrain.edge.output import Output, safe
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.agent.agent import Agent
@@ -62,7 +63,8 @@ class Worker:
     def _run_one(self, ticket: Ticket) -> Mapping[str, Any]:
         self._out.say(f"{safe(ticket.via)}: {one_line(ticket.text, _SHOWN)}")
         request = self._request._replace(command=ticket.text, session=ticket.session, via=ticket.via)
-        return self._done(ticket, lambda *company: self._app.agent.run(request, *company))
+        with action("run", new=True, via="agent"):
+            return self._done(ticket, lambda *company: self._app.agent.run(request, *company))
 
     def _take_up(self, ticket: Ticket) -> None:
         """What was cut off: its run goes on; one that had not even begun waits again; none is done twice."""

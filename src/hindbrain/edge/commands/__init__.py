@@ -25,7 +25,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("stats", "show runs, success, repeated failures and iterations over time"),
     ("consolidate", "make facts of old days, archive what is old, and prove that nothing is lost"),
     ("read", "print a note, a section or a block of it"),
-    ("note", "read, write or append to a note, as agents do it"),
+    ("note", "read, write or append to a note; new ones go where an agent's tools would put them"),
     ("watch", "keep the index up to date while notes change"),
     ("status", "show the vault, its index and what the last sync left out"),
     ("doctor", "check everything; --fix mends the index, never a note"),
@@ -34,15 +34,18 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("links", "show who links to a note and what is related; report broken links and orphans"),
     ("lint", "find what is broken in notes, and mend what needs no decision"),
     ("history", "list the changes that Hindbrain made to notes"),
-    ("undo", "take back such a change, byte for byte"),
+    ("undo", "take back the last action, byte for byte; again: the one before"),
+    ("redo", "bring back what was undone"),
     ("up", "start the background process that answers hooks at once; status, stop"),
     ("hook", "make agent hosts call Hindbrain at each prompt and stop; status, install, settle, log"),
-    ("mcp", "serve the memory to agents over MCP; install makes a host know it"),
+    ("mcp", "serve the memory to agents over MCP; install, uninstall, token"),
     ("openclaw", "make the vault OpenClaw's memory; status, install, uninstall, import"),
     ("config", "show or change settings"),
     ("demo", "try it on a small sample vault, without touching yours"),
     ("completion", "print the completion script of a shell"),
 )
+# These do many things one after the other; each of them is an action of its own.
+LASTING = ("chat", "mcp", "up", "watch")
 NAMES = tuple(name for name, _ in COMMANDS)
 
 

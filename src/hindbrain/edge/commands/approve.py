@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import NotFound, Refused, UsageError
-from hindbrain.edge.agent_runs.asking import drop_typed_ahead, said_again, shown_of
+from hindbrain.edge.agent_runs.asking import confirm, said_again, shown_of
 from hindbrain.edge.agent_runs.ending import asked_data
 from hindbrain.edge.agent_runs.telling import one_line
 from hindbrain.edge.opening import open_app
@@ -57,15 +57,7 @@ def _ask_once_more(asked: Asked, out: Output) -> None:
         out.say(line)
     if again := said_again(asked, out):
         out.say(f"{asked.id}  {out.paint_err(again, BOLD)}")
-    drop_typed_ahead()
-    out.stderr.write(f"approve {asked.id}? [y/n] ")
-    out.stderr.flush()
-    try:
-        answer = input()
-    except EOFError:
-        out.say("")
-        answer = ""
-    if answer.strip().lower() not in ("y", "yes"):
+    if not confirm(f"approve {asked.id}?", out):
         raise Refused(f"{asked.id!r} was not approved; it still waits, and --deny refuses it")
 
 

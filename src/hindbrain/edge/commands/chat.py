@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import RED, Output, safe
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.agent.run import RunResult, Said
@@ -41,8 +42,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args, warm=True)) as app:
         app.agent.check()
-        if not app.index_path.exists():
-            make_first_index(app, out)
+        prepare_index(app, out)
         return _Conversation(app, args, out).hold()
 
 
@@ -112,7 +112,8 @@ class _Conversation:
         with interrupts.caught(), self._gateway.turn(told=said, until=interrupts.asked) as ours:
             if not ours:
                 raise KeyboardInterrupt
-            result = self._app.agent.run(request, self._hear, approver, interrupts.asked)
+            with action("chat", via="agent"):
+                result = self._app.agent.run(request, self._hear, approver, interrupts.asked)
         self._last = result
         self._request = self._request._replace(history=result.messages)
         self._show(result)

@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.edge.learning_text import counted, working
+from hindbrain.base.plural import plural
+from hindbrain.edge.learning_text import working
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, GREEN, RED, Output, safe
 from hindbrain.edge.serving.telling import tell_consolidation
@@ -56,11 +57,11 @@ def _show(done: Consolidated, out: Output, *, dry_run: bool) -> None:
 
 def _tell_proof(proof: Proof, out: Output) -> None:
     if proof.holds:
-        looked = f"{counted(proof.changes, 'change')} looked at" if proof.changes else "no note was changed"
-        moved = f", {counted(proof.moved, 'line')} of yours moved to other notes" if proof.moved else ""
+        looked = f"{plural(proof.changes, 'change')} looked at" if proof.changes else "no note was changed"
+        moved = f", {plural(proof.moved, 'line')} of yours moved to other notes" if proof.moved else ""
         out.say(f"{out.paint_err('proof:', GREEN)} no line of yours was lost; {looked}{moved}")
         return
-    out.say(f"{out.paint_err('proof:', RED)} {counted(len(proof.lost), 'line')} would have been lost")
+    out.say(f"{out.paint_err('proof:', RED)} {plural(len(proof.lost), 'line')} would have been lost")
     for lost in proof.lost:
         out.say(f"  {safe(lost.path)}: {safe(lost.line)}")
     for line in proof.report:

@@ -8,14 +8,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import UsageError
-from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import DIM, Output
 from hindbrain.edge.when import span_text
 
 if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.context.packs.pack import Pack
-    from hindbrain.context.packs.rendering import Form
 
 _FORMS = ("xml", "turn", "markdown", "json")
 
@@ -26,9 +25,9 @@ def configure(parser: ArgumentParser) -> None:
         "--preset",
         default="",
         metavar="NAME",
-        help="turn, compact, agent, full, start, or one of your own (setting context.preset)",
+        help="turn, compact, agent, full, start, card, or one of your own (setting context.preset)",
     )
-    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens in all (the preset's)")
+    parser.add_argument("--budget", type=int, metavar="N", help="tokens in all (the preset's)")
     parser.add_argument(
         "--form", choices=_FORMS, default="", metavar="FORM", help=f"{', '.join(_FORMS)} (the preset's)"
     )
@@ -46,7 +45,7 @@ def configure(parser: ArgumentParser) -> None:
         "with role and content",
     )
     parser.add_argument(
-        "--no-sync", action="store_true", help="fail rather than make the index where there is none"
+        "--no-sync", action="store_true", help="take the index as it is; fail where there is none"
     )
 
 
@@ -56,23 +55,27 @@ def run(args: Namespace, out: Output) -> int:
         _check_replay(args, prompt)
     if not args.replay and not prompt.strip() and args.preset != "start":
         raise UsageError("the prompt is empty; give what an agent is about to be asked, or --replay FILE")
-    if args.budget < 0:
-        raise UsageError(f"--budget {args.budget} makes no sense; give a number of tokens")
+    if args.budget is not None and args.budget < 1:
+        raise UsageError(f"--budget {args.budget} makes no sense; give a number of tokens from 1 on")
     with closing(open_app(args, warm=not args.keyword)) as app:
-        if not app.index_path.exists() and not args.no_sync:
-            make_first_index(app, out)
+        prepare_index(app, out, no_sync=args.no_sync, vectors=not args.keyword)
         if args.replay:
             from hindbrain.edge.replaying import show_replay
 
             return show_replay(app, args.replay, out)
-        return _show(app, prompt, args, out)
+        with app.request():
+            return _show(app, prompt, args, out)
 
 
 def _check_replay(args: Namespace, prompt: str) -> None:
     """A replay asks what hooks ask: the settings say how."""
     if prompt:
         raise UsageError("a replay takes its prompts from the file; give a prompt or --replay, not both")
-    given = [name for name in ("preset", "budget", "form", "keyword", "explain") if getattr(args, name)]
+    given = [
+        name
+        for name in ("preset", "budget", "form", "keyword", "explain")
+        if getattr(args, name) not in (None, "", False)
+    ]
     if given:
         raise UsageError(
             f"--{given[0]} does not go with --replay, which shows what hooks inject (setting context.preset)"
@@ -84,11 +87,13 @@ def _show(app: App, prompt: str, args: Namespace, out: Output) -> int:
 
     context = app.context
     begun = time.perf_counter()
-    pack = context.pack(prompt, preset=args.preset or context.settings.preset, budget=args.budget)
-    text = context.rendered(pack, args.form or None)
+    preset = context.preset(args.preset or context.settings.preset)
+    preset = preset._replace(form=args.form or preset.form)  # the budget holds for the text in this form
+    pack = context.pack(prompt, preset=preset, budget=args.budget or 0)
+    text = context.rendered(pack, preset.form)
     took_s = time.perf_counter() - begun
     status = context.status_line()
-    form: Form = args.form or context.preset(pack.preset).form
+    form = preset.form
     shown = "\n".join(filter(None, (text, status))) if form != "json" else text
     if out.json:
         out.data(_data(pack, form, shown, took_s))

@@ -12,7 +12,7 @@ from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
-    from hindbrain.memory.daily.daily import Daily
+    from hindbrain.memory.daily.daily import Daily, Logged
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,43 +23,50 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, out: Output) -> int:
-    from hindbrain.memory.daily.daily import local_time
-
     with closing(open_app(args)) as app:
-        today = local_time(app.clock.now()).date()
+        today = app.clock.today()
         day = _day(args.day, today)
         daily = app.memory.daily
         added = _add(daily, args.add, day, today)
-        page = daily.read(day)
+        pages = list(filter(None, map(app.memory.notebook.find, app.day_notes(day))))
+        path = added.path if added else str(pages[0].path) if pages else daily.path(day)
         if out.json:
             out.data(
                 {
                     "date": day.isoformat(),
-                    "path": daily.path(day),
-                    "exists": page is not None,
-                    "added": added,
-                    "text": "" if page is None else page.text,
+                    "path": path,
+                    "exists": bool(pages),
+                    "added": added.text if added else "",
+                    "removed": list(added.removed) if added else [],
+                    "text": next((page.text for page in pages if page.path == path), ""),
+                    "notes": [{"path": page.path, "text": page.text} for page in pages],
                 }
             )
         elif added:
-            out.line(safe(added))
-            out.say(f"in {safe(daily.path(day))}")
-        elif page is not None:
-            out.line(safe(page.text).rstrip("\n"))
+            out.line(safe(added.text))
+            if added.removed:
+                out.warn(f"stored without what is secret, since notes keep none: {', '.join(added.removed)}")
+            out.say(f"in {safe(path)}")
+        elif len(pages) == 1:
+            out.line(safe(pages[0].text).rstrip("\n"))
+            out.say(f"in {safe(path)}")
+        elif pages:
+            texts = [f"{safe(page.path)}:\n{safe(page.text).rstrip()}" for page in pages]
+            out.line("\n\n".join(texts))
         else:
             hint = "; hindbrain daily --add TEXT begins its note" if day == today else ""
             out.say(f"nothing was written on {day.isoformat()}{hint}")
     return 0
 
 
-def _add(daily: Daily, text: str | None, day: date, today: date) -> str:
-    """The line that was added; "" when none was asked for."""
+def _add(daily: Daily, text: str | None, day: date, today: date) -> Logged | None:
+    """The line that was added; None when none was asked for."""
     if text is None:
-        return ""
+        return None
     if day != today:
         # A line says when it was written; on another day that would be untrue.
         raise UsageError("--add writes a line with the time of now; leave DATE out, or edit that day's note")
-    return daily.add_line(text).text
+    return daily.add_line(text)
 
 
 def _day(given: str, today: date) -> date:

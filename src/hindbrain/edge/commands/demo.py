@@ -9,6 +9,7 @@ from typing import Any
 
 from hindbrain.app import App, build_app
 from hindbrain.base.config import load_config
+from hindbrain.base.plural import plural
 from hindbrain.edge.opening import sync_with_progress
 from hindbrain.edge.output import BOLD, DIM, Output
 from hindbrain.edge.when import span_text
@@ -83,9 +84,8 @@ def _ask(app: App, out: Output) -> tuple[int, list[dict[str, Any]], int]:
     answers: list[dict[str, Any]] = []
     right = 0
     if not out.json:
-        out.line(
-            f"A sample vault of {report.files} notes, indexed in {span_text(time.perf_counter() - begun)}."
-        )
+        notes = plural(report.files, "note")
+        out.line(f"A sample vault of {notes}, indexed in {span_text(time.perf_counter() - begun)}.")
     for text, kind, expected in QUESTIONS:
         begun = time.perf_counter()
         query = SearchQuery(text, k=2, unit="note")

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.health import Finding, examine
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import GREEN, RED, YELLOW, Output, safe
@@ -64,10 +65,10 @@ def _mend(app: App, found: Sequence[Finding], out: Output) -> list[str]:
 
         with shown_progress(out) as listener:
             report = app.rebuild(listener)
-        done.append(f"made the index anew from {report.indexed} notes")
+        done.append(f"made the index anew from {plural(report.indexed, 'note')}")
     elif "sync" in wanted:
         report = sync_with_progress(app, out)
-        done.append(f"synced: {report.indexed} notes taken in, {report.removed} removed")
+        done.append(f"synced: {plural(report.indexed, 'note')} taken in, {report.removed} removed")
     else:
         return done
     for text in troubles(report):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.config import load_config, state_folder
 from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.conversation_state import (
     call_data,
     hooks_state,
@@ -18,14 +19,13 @@ from hindbrain.edge.conversation_state import (
 )
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, YELLOW, Output, safe
-from hindbrain.edge.pack_text import counted
 from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hindbrain.edge.hooks.hosts import Host
-    from hindbrain.edge.hooks.install import Change
+    from hindbrain.edge.mcp.install import Change
 
 ACTIONS = ("status", "install", "uninstall", "settle", "log")
 _SHOWN = 20
@@ -65,7 +65,7 @@ def _install(args: Namespace, out: Output) -> int:
 
     host = installing.named_host(args.host_name)
     at = places.where(args.scope)
-    command = installing.hook_command()
+    command = installing.hook_command(args.scope)
     adding = args.action == "install"
     changes = installing.plan_install(host, at, command) if adding else installing.plan_uninstall(host, at)
     if not args.dry_run:
@@ -132,7 +132,7 @@ def _status(args: Namespace, out: Output) -> int:
         _row(out, "capture", told or "nothing waits to be kept")
     daemon = "answers" if data["daemon"] else f"does not answer; {without_daemon(load_config())}"
     _row(out, "daemon", daemon)
-    calls = f"{counted(data['calls_today'], 'call')} in the last day, {data['failures_today']} failed"
+    calls = f"{plural(data['calls_today'], 'call')} in the last day, {data['failures_today']} failed"
     _row(out, "log", f"{calls} ({data['log']})")
     if failed := data["last_failure"]:
         what = f"{failed['host']} {failed['event']}: {failed['note'] or failed['outcome']}"
@@ -161,7 +161,6 @@ def _status_data(args: Namespace) -> dict[str, Any]:
     from hindbrain.edge.hooks.plugins import plugin_enabled
 
     config = load_config()
-    command = installing.hook_command()
     hosts = []
     for host in HOSTS:
         ways = [places.where(scope) for scope in places.SCOPES]
@@ -170,7 +169,7 @@ def _status_data(args: Namespace) -> dict[str, Any]:
                 "scope": at.scope,
                 "file": str(places.settings_path(host, at)),
                 "installed": installing.is_installed(host, at),
-                "current": installing.is_current(host, at, command),
+                "current": installing.is_current(host, at, installing.hook_command(at.scope)),
                 "plugin": plugin_enabled(host, at),
             }
             for at in ways
@@ -233,15 +232,16 @@ def _settled(done: dict[str, int]) -> str:
     if not done["messages"]:
         return "nothing new was said"
     kept = [
-        f"{counted(done['stored'], 'memory', 'memories')} stored" if done["stored"] else "",
-        f"{counted(done['fixes'], 'fix', 'fixes')} of failed commands among them" if done["fixes"] else "",
+        f"{plural(done['stored'], 'memory', 'memories')} stored" if done["stored"] else "",
+        f"{plural(done['fixes'], 'fix', 'fixes')} of failed commands among them" if done["fixes"] else "",
         f"{done['held']} in the inbox for you: hindbrain inbox" if done["held"] else "",
     ]
-    read = f"{counted(done['messages'], 'message')} of {counted(done['sessions'], 'session')} read"
+    read = f"{plural(done['messages'], 'message')} of {plural(done['sessions'], 'session')} read"
     return "; ".join(filter(None, (read, *kept))) + ("" if any(kept) else "; nothing in them that lasts")
 
 
 def _log(_: Namespace, out: Output) -> int:
+    from hindbrain.base.clock import local_time
     from hindbrain.edge.hooks.journal import LOG_FILE, read_calls
 
     state = state_folder(load_config())
@@ -250,9 +250,9 @@ def _log(_: Namespace, out: Output) -> int:
         out.data({"log": str(state / LOG_FILE), "calls": [call_data(call) for call in calls]})
         return 0
     for call in calls:
-        when = time.strftime("%m-%d %H:%M:%S", time.localtime(call.at))
+        when = f"{local_time(call.at):%m-%d %H:%M:%S}"
         by = f" by {call.by}" if call.by else ""
-        size = f", {call.chars} characters" if call.chars else ""
+        size = f", {plural(call.chars, 'character')}" if call.chars else ""
         note = f"  {call.note}" if call.note else ""
         line = f"{when}  {call.host} {call.event}: {call.outcome}{by}, {call.ms} ms{size}{note}"
         out.line(out.paint(safe(line), *([YELLOW] if call.outcome in ("failed", "late") else [])))

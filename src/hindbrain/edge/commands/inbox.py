@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.errors import NotFound, Refused, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, Output, safe
 
@@ -128,7 +129,7 @@ def _accepted(item: Proposal) -> str:
 
 def _facts(item: Proposal) -> tuple[str, ...]:
     if item.kind == "skill":
-        return "skill", f"{item.success:.0%} of {item.runs} runs went well", item.template
+        return "skill", f"{item.success:.0%} of {plural(item.runs, 'run')} went well", item.template
     return item.category, f"from {item.source}"
 
 

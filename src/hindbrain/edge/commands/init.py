@@ -137,4 +137,7 @@ def _tell(app: App, out: Output, choice: LayoutChoice, notes: FirstNotes, *, mad
     if choice.as_is:
         out.say("its notes are used as they are; others are made when first needed")
     elif made and not choice.make_notes:
-        out.say("notes are made when first needed; the first ones at once: hindbrain init --layout NAME")
+        out.say(
+            "the notes for agents (profile, tasks, memories) are made when they are first written to; "
+            f"to make them now: hindbrain init --layout {layout.name}"
+        )

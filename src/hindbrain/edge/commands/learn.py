@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.edge.learning_text import RUNS_HINT, counted, in_words, working
+from hindbrain.base.plural import plural
+from hindbrain.edge.learning_text import RUNS_HINT, in_words, working
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
+    from hindbrain.app import App
     from hindbrain.learn.service import Learned
 
 _RECORDED = ("runs", "corrections", "issues", "preferences", "apps", "archived")
@@ -31,6 +33,7 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         with working(out, "learning from runs"):
             learned = app.learning.learn(dry_run=args.dry_run)
+        since = _last_time(app)
         any_runs = bool(app.learning.runs.episodes(last=1))
         known = {} if out.json or args.dry_run else {one.id: one.text for one in app.learning.lessons()}
     if out.json:
@@ -38,13 +41,24 @@ def run(args: Namespace, out: Output) -> int:
     elif args.dry_run:
         _show_diff(learned.diff, out)
     else:
-        _show(learned, known, any_runs, out)
+        _show(learned, known, any_runs, since, out)
     for problem in learned.problems:
         out.warn(safe(problem))
     return 1 if learned.problems else 0
 
 
-def _show(learned: Learned, known: Mapping[str, str], any_runs: bool, out: Output) -> None:
+def _last_time(app: App) -> str:
+    """When something was learned before, and by what."""
+    from hindbrain.edge.when import moment_text
+
+    last = next((done for done in app.writer.actions() if done.by in ("learn", "consolidate")), None)
+    if last is None:
+        return "the last time"
+    who = "in the background" if last.via == "background" else f"by hindbrain {last.by}"
+    return f"{moment_text(last.entries[-1].revision.when)}, when it was last done {who}"
+
+
+def _show(learned: Learned, known: Mapping[str, str], any_runs: bool, since: str, out: Output) -> None:
     lines = list(learned_lines(learned, known))
     for line in lines:
         out.line(safe(line))
@@ -52,11 +66,11 @@ def _show(learned: Learned, known: Mapping[str, str], any_runs: bool, out: Outpu
     if held:
         out.say(f"{held} left out: the text of their runs reads like an order to an agent")
     if learned.proposals:
-        out.say(f"{counted(learned.proposals, 'skill')} for your decision: hindbrain inbox")
+        out.say(f"{plural(learned.proposals, 'skill')} for your decision: hindbrain inbox")
     if not any_runs:
         out.say(f"there are no finished runs; {RUNS_HINT}")
     elif not lines:
-        out.say("nothing new since the last time")
+        out.say(f"nothing new since {since}")
 
 
 def learned_lines(learned: Learned, known: Mapping[str, str]) -> Iterator[str]:

@@ -7,16 +7,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.errors import NotFound, UsageError
-from hindbrain.edge.learning_text import LEARN_HINT, RUNS_HINT, counted, day_text
+from hindbrain.base.plural import plural
+from hindbrain.edge.learning_text import LEARN_HINT, RUNS_HINT, day_text
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, CYAN, DIM, RED, Output, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hindbrain.app import App
     from hindbrain.context.packs.learned import Match
-    from hindbrain.learn.lessons.guards import Heeded
+    from hindbrain.learn.lessons.guards import Heeded, KnownGuards
     from hindbrain.learn.lessons.lesson import Lesson
 
 _ORDER = ("escalated", "active", "retired")
@@ -48,24 +49,58 @@ def run(args: Namespace, out: Output) -> int:
         if args.words:
             return _show_fitting(app, " ".join(args.words), lessons, out)
         any_runs = bool(lessons) or bool(app.learning.runs.episodes(last=1))
-    return _show_all(lessons, any_runs, out, every=args.all)
+        guards = guard_data(app.learning.guards(), app.learning.heeded())
+    return _show_all(lessons, guards, any_runs, out, every=args.all)
 
 
-def _show_all(lessons: Sequence[Lesson], any_runs: bool, out: Output, *, every: bool) -> int:
+def _show_all(
+    lessons: Sequence[Lesson], guards: Sequence[dict[str, Any]], any_runs: bool, out: Output, *, every: bool
+) -> int:
     shown = [lesson for lesson in lessons if every or lesson.state != "retired"]
     shown.sort(key=lambda lesson: (_ORDER.index(lesson.state), -lesson.confidence, lesson.id))
     if out.json:
-        out.data({"lessons": [lesson_data(lesson) for lesson in shown]})
+        out.data({"lessons": [lesson_data(lesson) for lesson in shown], "guards": list(guards)})
         return 0
     for lesson in shown:
         out.line(_head(lesson, out))
         out.line(out.paint(f"    {_about(lesson)}", DIM))
+    for guard in guards:
+        _show_guard(guard, out)
     hidden = len(lessons) - len(shown)
     if hidden:
-        out.say(f"{counted(hidden, 'lesson')} no longer applied: --all shows them")
-    elif not shown:
+        out.say(f"{plural(hidden, 'lesson')} no longer applied: --all shows them")
+    elif not shown and not guards:
         out.say(f"there are no lessons yet; {LEARN_HINT if any_runs else RUNS_HINT}")
     return 0
+
+
+def _show_guard(guard: dict[str, Any], out: Output) -> None:
+    mark = out.paint("! ", RED) if guard["problem"] else "  "
+    out.line(f"{mark}{out.paint(safe(guard['id']), CYAN)}  guard {out.paint(safe(guard['guard']), BOLD)}")
+    if guard["problem"]:
+        told = f"not checked: {guard['problem']}"
+    elif not guard["in_force"]:
+        told = "not in force yet: hindbrain learn"
+    else:
+        told = f"in force · asked {plural(guard['asked'], 'time')}, heeded {plural(guard['heeded'], 'time')}"
+    out.line(out.paint(f"    {safe(told)}", DIM))
+
+
+def guard_data(known: KnownGuards, heeded: Mapping[str, Heeded]) -> list[dict[str, Any]]:
+    """The shape is a promise: docs/json.md."""
+    rows = [(one.id, f"{one.tool}: {one.pattern}", one in known.in_force, "") for one in known.usable]
+    rows += [(one.id, one.text, False, one.problem) for one in known.unusable]
+    return [
+        {
+            "id": id_,
+            "guard": text,
+            "in_force": in_force,
+            "problem": problem,
+            "asked": heeded[id_].asked if id_ in heeded else 0,
+            "heeded": heeded[id_].heeded if id_ in heeded else 0,
+        }
+        for id_, text, in_force, problem in rows
+    ]
 
 
 def _show_fitting(app: App, command: str, lessons: Sequence[Lesson], out: Output) -> int:
@@ -84,7 +119,7 @@ def _show_fitting(app: App, command: str, lessons: Sequence[Lesson], out: Output
     for problem in found.problems:
         out.warn(safe(problem))
     if not found.lessons:
-        out.say(f"none of {counted(len(lessons), 'lesson')} fits {command!r}")
+        out.say(f"none of {plural(len(lessons), 'lesson')} fits {command!r}")
     return 0
 
 
@@ -99,7 +134,10 @@ def _show_one(lesson: Lesson, heeded: Heeded | None, out: Output) -> int:
         ("avoid", lesson.avoid),
         ("instead", f"{lesson.prefer} before {lesson.before}" if lesson.before else lesson.prefer),
         ("guard", lesson.guard),
-        ("", f"asked {heeded.asked} times, {heeded.heeded} times it was heeded" if heeded else ""),
+        (
+            "",
+            f"asked {plural(heeded.asked, 'time')}, heeded {plural(heeded.heeded, 'time')}" if heeded else "",
+        ),
         ("for", "; ".join(f"“{command}”" for command in lesson.commands)),
         ("failed", _runs(lesson.evidence)),
         ("worked", _runs(lesson.worked)),

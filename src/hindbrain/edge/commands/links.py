@@ -9,8 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
-from hindbrain.edge.opening import make_first_index, open_app, sync_with_progress
+from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import BOLD, DIM, Output, safe
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ def run(args: Namespace, out: Output) -> int:
         raise UsageError("name a note, or ask for --broken, --orphans or --ambiguous")
     if args.limit < 0:
         raise UsageError(f"--limit is {args.limit}; give 0 for all, or how many lines")
-    with closing(open_app(args)) as app:
-        _freshen(app, args, out)
+    with closing(open_app(args)) as app, app.request():
+        prepare_index(app, out, no_sync=args.no_sync)
+        for notice in app.freshen(vectors=True).notices:
+            out.warn(notice)
         from hindbrain.index.links import LinkGraph
 
         graph = LinkGraph(app.store, files_of(app.root))
@@ -71,19 +74,6 @@ def files_of(root: Path) -> Iterator[str]:
         at = Path(folder).relative_to(root).as_posix()
         for name in (*folders, *files):
             yield name if at == "." else f"{at}/{name}"
-
-
-def _freshen(app: App, args: Namespace, out: Output) -> None:
-    """A link is broken or not by what is there now: bring the index up to date, or say that it is not."""
-    if args.no_sync:
-        return
-    try:
-        _ = app.store
-        sync_with_progress(app, out)
-    except IndexMissing:
-        make_first_index(app, out)
-    except HindbrainError as error:
-        out.warn(f"the index could not be brought up to date ({error.code}): links may be out of date")
 
 
 def _note(app: App, graph: LinkGraph, name: str, out: Output) -> None:
@@ -162,10 +152,10 @@ def _ambiguous(graph: LinkGraph, args: Namespace, out: Output) -> None:
     _say_count(len(found), len(shown), "ambiguous link", out)
 
 
-def _say_count(total: int, shown: int, what: str, out: Output, plural: str = "") -> None:
-    named = what if total == 1 else plural or f"{what}s"
+def _say_count(total: int, shown: int, what: str, out: Output, many: str = "") -> None:
     rest = f"; {shown} shown, --limit 0 shows all" if shown < total else ""
-    out.say(f"{total or 'no'} {named}{rest}")
+    count = plural(total, what, many)
+    out.say(f"{count if total else f'no{count[1:]}'}{rest}")
 
 
 def _section(out: Output, title: str, lines: list[str]) -> None:

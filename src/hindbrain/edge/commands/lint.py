@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, NotFound
+from hindbrain.base.plural import plural
 from hindbrain.edge.note_names import find_note
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import DIM, GREEN, YELLOW, Output, safe
@@ -39,7 +40,6 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, out: Output) -> int:
     from hindbrain.memory.notes.lint import Linter
     from hindbrain.memory.notes.notebook import Notebook
-    from hindbrain.vault.layout import load_layout
 
     with closing(open_app(args)) as app:
         resolve = _resolver(app, out)
@@ -48,7 +48,7 @@ def run(args: Namespace, out: Output) -> int:
         linter = Linter(
             app.root,
             app.rules,
-            load_layout(app.root),
+            app.layout,
             notebook,
             resolve=resolve,
             once_known=lambda: app.memory.ledger.ids(),
@@ -64,6 +64,7 @@ def run(args: Namespace, out: Output) -> int:
 
 def _named(app: App, name: str) -> list[NotePath]:
     """A note by any of its names, or all notes below a folder."""
+    from hindbrain.vault.canvas import is_canvas
     from hindbrain.vault.path_rules import check_existing_path
     from hindbrain.vault.paths import resolve_beneath
     from hindbrain.vault.scan import scan
@@ -73,7 +74,8 @@ def _named(app: App, name: str) -> list[NotePath]:
         inside = check_existing_path(folder)
         if resolve_beneath(app.root, inside).is_dir():
             found = scan(app.root, app.rules)
-            return [file.path for file in found.files if file.path.startswith(f"{inside}/")]
+            notes = (file.path for file in found.files if not is_canvas(file.path))
+            return [path for path in notes if path.startswith(f"{inside}/")]
     return [find_note(app, name)]
 
 
@@ -100,7 +102,7 @@ def _link_end(app: App, graph: LinkGraph, target: str, path: str) -> LinkEnd | N
         lacks = graph.lacks(to.path, target.partition("#")[2])
         return LinkEnd(to.candidates if to.is_ambiguous else (to.path,), lacks)
     bare = target.partition("#")[0]
-    return None if to.how == "attachment" or _stands_there(app, bare, path) else LinkEnd(())
+    return None if to.how in ("attachment", "page") or _stands_there(app, bare, path) else LinkEnd(())
 
 
 def _stands_there(app: App, target: str, path: str) -> bool:
@@ -159,10 +161,10 @@ def _problem_data(problem: LintProblem) -> dict[str, object]:
 
 
 def _summary(report: LintReport) -> str:
-    notes = f"{report.notes} note{'' if report.notes == 1 else 's'}"
+    notes = plural(report.notes, "note")
     left, mended = len(report.problems), len(report.mended)
-    wrong = "nothing wrong" if not left else f"{left} problem{'' if left == 1 else 's'}"
-    changed = f", {mended} note{'' if mended == 1 else 's'} mended" if mended else ""
+    wrong = "nothing wrong" if not left else plural(left, "problem")
+    changed = f", {plural(mended, 'note')} mended" if mended else ""
     fixable = sum(problem.fixable for problem in report.problems)
     hint = f"; {fixable} can be mended" if fixable else ""
     return f"{notes}: {wrong}{changed}{hint}"

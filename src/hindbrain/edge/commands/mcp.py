@@ -1,31 +1,48 @@
-"""`hindbrain mcp`: serves the memory to agents; `install` makes a host know it, `token` prints the key."""
+"""`hindbrain mcp`: serve the memory to agents, put the server into a host's settings, show its token."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import UsageError
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output
 
-_ACTIONS = ("serve", "install", "token")
+if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.memory.tools.tool import Tool
+
+_ACTIONS = ("serve", "install", "uninstall", "token")
+_INSTALLING = ("install", "uninstall")
 
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "action", nargs="?", default="serve", metavar="ACTION", help="serve (default), install, token"
+        "action",
+        nargs="?",
+        default="serve",
+        metavar="ACTION",
+        help="serve (default), install, uninstall, token",
     )
     parser.add_argument(
         "host_name", nargs="?", default="", metavar="HOST",
-        help="install: claude-code, claude-desktop, cursor, codex, openclaw, opencode",
+        help="install, uninstall: claude-code, claude-desktop, cursor, codex, openclaw, opencode",
     )  # fmt: skip
     parser.add_argument(
         "--tools", default="", metavar="SET", help="core (default), vault, openclaw, all (docs/tools.md)"
     )
+    parser.add_argument(
+        "--messages", action="store_true",
+        help="offer openclaw_send and openclaw_check too, for the channels in agent.toml",
+    )  # fmt: skip
     parser.add_argument("--structured", action="store_true", help="send results as data too (docs/mcp.md)")
     parser.add_argument("--no-watch", action="store_true", help="do not keep the index up to date meanwhile")
-    parser.add_argument("--write", action="store_true", help="install: change the file, and keep a backup")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="install, uninstall: show the change, make none"
+    )
+    parser.add_argument("--write", action="store_true", help="install: no longer needed; it writes anyway")
     over_http = parser.add_argument_group("over HTTP")
     over_http.add_argument("--http", action="store_true", help="serve streamable HTTP instead of stdio")
     over_http.add_argument("--host", default="", help="address to listen on (127.0.0.1)")
@@ -40,7 +57,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, out: Output) -> int:
     _check(args)
-    if args.action == "install":
+    if args.action in _INSTALLING:
         return _install(args, out)
     if args.action == "token":
         return _show_token(args, out)
@@ -51,10 +68,14 @@ def _check(args: Namespace) -> None:
     """Options that belong together; one that would be ignored is a mistake."""
     if args.action not in _ACTIONS:
         raise UsageError(f"hindbrain mcp can't {args.action!r}; it can: {', '.join(_ACTIONS)}")
-    if args.host_name and args.action != "install":
+    if args.host_name and args.action not in _INSTALLING:
         raise UsageError(f"hindbrain mcp {args.action} takes no argument {args.host_name!r}")
     if args.write and args.action != "install":
         raise UsageError("--write belongs to hindbrain mcp install")
+    if args.dry_run and args.action not in _INSTALLING:
+        raise UsageError("--dry-run belongs to hindbrain mcp install and uninstall")
+    if args.dry_run and args.write:
+        raise UsageError("--dry-run and --write exclude each other")
     over_http = {"--host": args.host, "--port": args.port, "--allow-remote": args.allow_remote}
     if args.action != "token":
         over_http["--token-file"] = args.token_file
@@ -75,11 +96,11 @@ def _serve_stdio(args: Namespace, out: Output) -> int:
     from hindbrain.edge.mcp.server import Protocol
     from hindbrain.edge.mcp.stdio import serve_stdio
     from hindbrain.edge.serving.serving import Serving
-    from hindbrain.memory.tools import tools_of
 
+    tools = _tools(args, app)
     serving = Serving(lambda: open_app(args, config=app.config, warm=True), keep=not args.no_watch)
     serving.expect_index(app)
-    serve_stdio(Protocol(serving, tools_of(_tool_set(args)), structured=args.structured), serving)
+    serve_stdio(Protocol(serving, tools, structured=args.structured), serving)
     return 0
 
 
@@ -88,14 +109,13 @@ def _serve_http(args: Namespace, out: Output) -> int:
     from hindbrain.edge.http.token import read_or_make_token
     from hindbrain.edge.mcp.http import DEFAULT_PORT, serve_http, token_file
     from hindbrain.edge.mcp.sdk import check_installed
-    from hindbrain.memory.tools import tools_of
 
     app = open_app(args, warm=True)
     address = Address(
         args.host or LOOPBACK, DEFAULT_PORT if args.port is None else args.port, tuple(args.allow_remote)
     )
     check_address(address)
-    tools = tools_of(_tool_set(args))
+    tools = _tools(args, app)
     check_installed()
     from hindbrain.edge.mcp.server import Protocol
     from hindbrain.edge.serving.serving import Serving
@@ -117,10 +137,15 @@ def _serve_http(args: Namespace, out: Output) -> int:
     return 0
 
 
-def _tool_set(args: Namespace) -> str:
-    from hindbrain.memory.tools import DEFAULT_SET
+def _tools(args: Namespace, app: App) -> tuple[Tool, ...]:
+    from hindbrain.memory.tools import DEFAULT_SET, tools_of
 
-    return str(args.tools or DEFAULT_SET)
+    tools = tools_of(args.tools or DEFAULT_SET)
+    if not args.messages:
+        return tools
+    from hindbrain.edge.mcp.messages import message_tools
+
+    return (*tools, *message_tools(app))
 
 
 def _show_token(args: Namespace, out: Output) -> int:
@@ -139,7 +164,12 @@ def _show_token(args: Namespace, out: Output) -> int:
 
 def _install(args: Namespace, out: Output) -> int:
     from hindbrain.edge.mcp.hosts import host_named
-    from hindbrain.edge.mcp.install import install
+    from hindbrain.edge.mcp.install import install, uninstall
 
     host = host_named(args.host_name)
-    return install(host, open_app(args).root, args.tools, write=args.write, out=out)
+    if args.action == "uninstall":
+        return uninstall(host, dry=args.dry_run, out=out)
+    app = open_app(args)
+    _tools(args, app)  # a set or a channel that is not there is told now, not by the host
+    options = [*(["--tools", args.tools] if args.tools else []), *(["--messages"] if args.messages else [])]
+    return install(host, app.root, options, dry=args.dry_run, out=out)

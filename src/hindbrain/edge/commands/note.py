@@ -110,8 +110,6 @@ def _content(args: Namespace) -> str:
 
 
 def _stdin() -> str:
-    if sys.stdin is None:  # the program was started with it closed
-        return ""
     data = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise UsageError(f"stdin gave more than {_MOST_BYTES:,} bytes; that is no note")

@@ -64,7 +64,7 @@ def note_data(path: NotePath, data: bytes, note: Note, problems: Sequence[Proble
 
     return {
         "path": path,
-        "title": note.title,
+        "title": note.name,
         "aliases": list(note.aliases),
         "tags": list(note.tags),
         "date": note.date,

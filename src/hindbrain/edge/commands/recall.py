@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.base.plural import plural
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
 if TYPE_CHECKING:
@@ -15,20 +16,22 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="TOPIC", help="what you want to know about")
-    parser.add_argument("-k", type=int, default=8, metavar="N", help="how many memories at most (default 8)")
+    parser.add_argument(
+        "-k", type=int, metavar="N", help="how many memories and passages at most (setting search.k)"
+    )
     parser.add_argument(
         "--no-sync",
         action="store_true",
-        help="do not make the index where there is none; look through memories only",
+        help="take the index as it is; where there is none, look through memories only",
     )
 
 
 def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
-        if not args.no_sync and not app.index_path.exists():
-            make_first_index(app, out)
+        prepare_index(app, out, no_sync=args.no_sync)
         _tell_settled(app.memory.settle(), out)  # what was ticked in the inbox counts from now on
-        found = app.memory.recall(" ".join(args.words), k=args.k)
+        with app.request():
+            found = app.memory.recall(" ".join(args.words), k=args.k)
     if out.json:
         out.data(recalled_data(found))
         return 0
@@ -39,12 +42,7 @@ def run(args: Namespace, out: Output) -> int:
 def _tell_settled(settled: Settled, out: Output) -> None:
     """What was done by the way, in a line each."""
     if kept := len(settled.accepted):
-        memories = (
-            "1 memory accepted in the inbox was"
-            if kept == 1
-            else f"{kept} memories accepted in the inbox were"
-        )
-        out.say(f"{memories} stored")
+        out.say(f"stored {plural(kept, 'memory')} accepted in the inbox")
     if settled.refused:
         out.say(f"{settled.refused} refused in the inbox will not be asked again")
     for problem in settled.problems:

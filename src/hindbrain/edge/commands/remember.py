@@ -60,8 +60,6 @@ def run(args: Namespace, out: Output) -> int:
 
 
 def _stdin() -> str:
-    if sys.stdin is None:  # the program was started with it closed
-        return ""
     data = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise UsageError("that is a note, not a memory; give one sentence")
@@ -90,6 +88,7 @@ def remembered_data(done: Remembered) -> dict[str, object]:
 
 def _show(done: Remembered, out: Output) -> None:
     other = safe(done.other.text) if done.other else ""
+    stored = f"remembered without the secret ({', '.join(done.removed)})" if done.removed else "remembered"
     place = f"{done.id}   {safe(done.citation)}"
     match done.action:
         case "held":
@@ -98,10 +97,10 @@ def _show(done: Remembered, out: Output) -> None:
         case "merge":
             out.line(f"known already: {safe(done.text)}\n  {place}")
         case "supersede":
-            out.line(f"remembered: {safe(done.text)}\n  {place}\n  instead of: {other}")
+            out.line(f"{stored}: {safe(done.text)}\n  {place}\n  instead of: {other}")
         case "related":
-            out.line(f"remembered: {safe(done.text)}\n  {place}\n  related to: {other}")
+            out.line(f"{stored}: {safe(done.text)}\n  {place}\n  related to: {other}")
         case _:
-            out.line(f"remembered: {safe(done.text)}\n  {place}")
-    if done.removed:
-        out.warn(f"not stored, since memory keeps no secrets: {', '.join(done.removed)}")
+            out.line(f"{stored}: {safe(done.text)}\n  {place}")
+    if done.removed and done.action in ("held", "merge"):
+        out.warn(f"without the secret in it ({', '.join(done.removed)}): memory keeps none")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import UsageError
-from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import Output
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def run(args: Namespace, out: Output) -> int:
     _check(args)
     with closing(open_app(args, warm=True)) as app:
         app.agent.check()  # before an index is made: without a model there is nothing to do
-        if not args.no_memory and not app.index_path.exists():
-            make_first_index(app, out)
+        if not args.no_memory:
+            prepare_index(app, out)
         request = request_of(app, args, " ".join(args.words))
         if args.allow:
             _check_tools(args.allow, app.agent.tool_names(request))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 
@@ -120,7 +121,7 @@ def _list(store: RunStore, state: Path, args: Namespace, out: Output) -> int:
         if run := _resumable(state, going):
             out.say(f"hindbrain runs resume {run} goes on with it")
     if passed_over:
-        out.say(f"{passed_over} lines of journals are damaged, or of a newer Hindbrain, and were passed over")
+        out.say(f"{plural(passed_over, 'line')} of journals passed over: damaged, or of a newer Hindbrain")
     for problem in problems:
         out.warn(safe(problem))
     return 1 if problems else 0
@@ -216,9 +217,11 @@ def _tell(imported: Imported, out: Output, *, dry_run: bool) -> None:
         out.data(data)
         return
     outcomes = ", ".join(f"{count} {name}" for name, count in imported.by_outcome.items())
-    runs = f"{imported.runs} run{'' if imported.runs == 1 else 's'}"
+    runs = plural(imported.runs, "run")
     would = "would be added" if dry_run else "added"
-    out.line(f"{runs} {would}" + (f" ({outcomes})" if outcomes else "") + f", {imported.events} events")
+    out.line(
+        f"{runs} {would}" + (f" ({outcomes})" if outcomes else "") + f", {plural(imported.events, 'event')}"
+    )
     if imported.known:
         out.say(f"{imported.known} known before and left as they are")
     for problem in imported.problems:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
-from datetime import UTC
 from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import IndexMissing, UsageError
-from hindbrain.edge.opening import make_first_index, open_app
+from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
+from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import Output
-from hindbrain.edge.when import age_text, span_text
+from hindbrain.edge.when import span_text
 
 if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.query import SearchQuery
 
-_OLD_S = 86_400.0
 _WEAK = 0.15  # confidence below which the best hit is called weak; the hits are shown all the same
 
 
@@ -27,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
         "words",
         nargs="+",
         metavar="QUERY",
-        help='what to look for; "in quotes": exactly so; dates such as "last week" are understood',
+        help='what to look for; "in quotes": only this phrase; dates such as "last week" are understood',
     )
     parser.add_argument("-k", type=int, metavar="N", help="how many hits (setting search.k)")
     parser.add_argument("--folder", default="", metavar="PATH", help="only notes in this folder and below")
@@ -61,9 +60,15 @@ def configure(parser: ArgumentParser) -> None:
         metavar="X",
         help="0: by score alone; towards 1: less of the same (setting search.diversity)",
     )
+    parser.add_argument(
+        "--min-score",
+        type=float,
+        metavar="X",
+        help="leave out hits of less confidence, 0 to 1 (setting search.min_score)",
+    )
     parser.add_argument("--explain", action="store_true", help="show what each signal adds to a hit")
     parser.add_argument(
-        "--no-sync", action="store_true", help="fail rather than make the index at the first search"
+        "--no-sync", action="store_true", help="take the index as it is; fail where there is none"
     )
 
 
@@ -74,15 +79,9 @@ def run(args: Namespace, out: Output) -> int:
 
 def _answer(app: App, args: Namespace, out: Output) -> int:
     query = _query(args, app)
+    prepare_index(app, out, no_sync=args.no_sync, vectors=query.mode != "keyword")
     begun = time.perf_counter()
-    try:
-        result = app.search(query)
-    except IndexMissing:
-        if args.no_sync:
-            raise
-        make_first_index(app, out)
-        begun = time.perf_counter()
-        result = app.search(query)
+    result = app.search(query)
     took = time.perf_counter() - begun
     if out.json:
         from hindbrain.edge.hit_data import result_data
@@ -102,15 +101,14 @@ def _answer(app: App, args: Namespace, out: Output) -> int:
 def _query(args: Namespace, app: App) -> SearchQuery:
     from hindbrain.search.query import Filters, SearchQuery
 
-    config = app.config
     text = " ".join(args.words).strip()
     if not text:
         raise UsageError("the query is empty; give words to look for")
     return SearchQuery(
         text,
-        k=config.number("search.k") if args.k is None else args.k,
+        k=args.k,
         filters=Filters(
-            folder=args.folder.replace("\\", "/"),
+            folder=_folder(args.folder, app),
             tags=tuple(args.tag),
             type=args.type,
             para=args.para,
@@ -120,24 +118,34 @@ def _query(args: Namespace, app: App) -> SearchQuery:
         ),
         mode="keyword" if args.keyword else "semantic" if args.semantic else "hybrid",
         unit="note" if args.notes else "passage",
-        profile=args.profile or config.text("search.profile"),
-        diversity=config.fraction("search.diversity") if args.diversity is None else args.diversity,
+        profile=args.profile,
+        diversity=args.diversity,
+        min_score=args.min_score,
     )
+
+
+def _folder(name: str, app: App) -> str:
+    """The folder, as agents' tools find it. NotFound when there is none."""
+    if not name:
+        return ""
+    from hindbrain.memory.notes.note_place import find_folder
+
+    return find_folder(app.memory, name)
 
 
 def _day(text: str, app: App, *, last: bool) -> str:
     """A day as YYYY-MM-DD, from a date or from words as in a query; of a week its first or last."""
     if not text:
         return ""
-    from datetime import date, datetime, timedelta
+    from datetime import date, timedelta
 
     from hindbrain.search.dates import find_windows
 
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        today = datetime.fromtimestamp(app.clock.now(), tz=UTC).date()
-        found = [w for w in find_windows(text, today=today) if w.start > date.min and w.end < date.max]
+        windows = find_windows(text, today=app.clock.today())
+        found = [w for w in windows if w.start > date.min and w.end < date.max]
     if not found:
         raise UsageError(f"{text!r} is no date; write it as YYYY-MM-DD, or say 'last week', 'in May'")
     return (found[0].end - timedelta(days=1) if last else found[0].start).isoformat()
@@ -147,14 +155,21 @@ def _say_footer(app: App, query: SearchQuery, result: SearchResult, took_s: floa
     for notice in result.notices:
         out.warn(notice)
     now = app.clock.now()
-    age = f"index {age_text(result.synced_at, now)}"
+    behind = any(notice.startswith("index_") for notice in result.notices)
+    fresh = not behind and result.synced_at >= now - took_s - 1
+    age = "index up to date" if fresh else _age(result, now)
     if not result.hits:
         out.say(_nothing(app, query, result, age))
         return
-    count = f"{len(result.hits)} hit{'s' if len(result.hits) != 1 else ''}"
-    old = " · hindbrain sync brings it up to date" if now - result.synced_at > _OLD_S else ""
+    count = plural(len(result.hits), "hit")
     weak = " · no strong match" if max(hit.confidence for hit in result.hits) < _WEAK else ""
-    out.say(out.paint_err(f"{count} in {span_text(took_s)} · {result.mode} · {age}{old}{weak}", "2"))
+    out.say(out.paint_err(f"{count} in {span_text(took_s)} · {result.mode} · {age}{weak}", "2"))
+
+
+def _age(result: SearchResult, now: float) -> str:
+    if not result.synced_at:
+        return "index never synced"
+    return f"index synced {span_text(max(1.0, now - result.synced_at))} ago"
 
 
 def _nothing(app: App, query: SearchQuery, result: SearchResult, age: str) -> str:
@@ -162,11 +177,13 @@ def _nothing(app: App, query: SearchQuery, result: SearchResult, age: str) -> st
     tries = ["other or fewer words"]
     if query.filters.any:
         tries.insert(0, "fewer filters")
+    if app.search_settings.complete(query).min_score:
+        tries.insert(0, "a lower --min-score")
     if result.mode == "keyword":
         tries.append(
             "a search by meaning (without --keyword)"
             if query.mode == "keyword"
             else "hindbrain doctor, since only words were searched"
         )
-    tries.append("hindbrain sync, if the note is new")
-    return f"nothing found for {query.text!r} in {notes} notes ({result.mode}, {age}); try {', '.join(tries)}"
+    looked = f"{plural(notes, 'note')} ({result.mode}, {age})"
+    return f"nothing found for {query.text!r} in {looked}; try {', '.join(tries)}"

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.commands.lessons import match_data
-from hindbrain.edge.learning_text import counted
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
@@ -28,7 +28,7 @@ def run(args: Namespace, out: Output) -> int:
         loaded = app.learning.skills()
         if args.words:
             return _show_fitting(app, " ".join(args.words), loaded, out)
-        folder = app.memory.layout.folder_of("skills") if app.memory.layout.has("skills") else "Skills"
+        folder = app.memory.layout.folder_of("skills")
     return _show_all(loaded, folder, out)
 
 
@@ -67,7 +67,7 @@ def _show_fitting(app: App, command: str, loaded: Loaded, out: Output) -> int:
     for problem in dict.fromkeys(problems):
         out.warn(safe(problem))
     if not found.skills:
-        out.say(f"none of {counted(len(loaded.skills), 'skill')} fits {command!r}")
+        out.say(f"none of {plural(len(loaded.skills), 'skill')} fits {command!r}")
     return 0
 
 

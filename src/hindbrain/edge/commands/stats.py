@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.errors import UsageError, WriteFailed
+from hindbrain.base.plural import plural
 from hindbrain.edge.learning_text import RUNS_HINT
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output
@@ -49,8 +50,8 @@ def run(args: Namespace, out: Output) -> int:
 def _show(stats: Stats, out: Output) -> None:
     from hindbrain.edge.stats_text import plain_lines, show_panels
 
-    if not stats.all.runs:
-        when = f" in the last {stats.days} days" if stats.days else ""
+    if not stats.all.runs and not stats.hosts.sessions:
+        when = f" in the last {plural(stats.days, 'day')}" if stats.days else ""
         out.say(f"there are no finished runs{when}; {RUNS_HINT}")
     elif out.on_terminal:
         show_panels(stats, out)
@@ -85,6 +86,7 @@ def stats_data(stats: Stats) -> dict[str, Any]:
             "worst": [_account_data(*row) for row in memory.worst],
         },
         "background": dict(stats.background),
+        "hosts": stats.hosts._asdict() | {"sessions": dict(stats.hosts.sessions)},
     }
 
 
@@ -141,7 +143,7 @@ def plot_of(stats: Stats) -> Plot:
         Chart("Iterations a run", tuple(one.iterations or None for one in counts)),
     )
     told = (
-        f"{stats.all.runs} runs, of which {percent(stats.all.success)} went well; "
+        f"{plural(stats.all.runs, 'run')}, of which {percent(stats.all.success)} went well; "
         f"{stats.all.repeats} failed as one before them; {stats.all.iterations:.1f} iterations a run."
     )
     return Plot("How runs go", told, tuple(_day(period.start) for period in stats.periods), charts)

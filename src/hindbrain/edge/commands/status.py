@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.conversation_state import waiting_text, why_silent
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, Output, safe
@@ -15,6 +16,23 @@ from hindbrain.edge.vault_state import vault_state
 from hindbrain.edge.when import age_text, moment_text
 
 _SHOWN = 20
+_WHY = {
+    "templates_folder": "in templates folders (setting vault.templates)",
+    "excluded": "by the settings",
+    "ignore_rule": "by .gitignore",
+    "conflict_copy": "as conflict copies",
+    "temporary": "as temporary files",
+    "placeholder": "not on this disk",
+    "unreadable": "unreadable",
+}
+_ON_PURPOSE = frozenset(_WHY) - {"unreadable"}
+_ATTACHMENTS = {
+    "pdf": "PDF",
+    "image": "image",
+    "audio": "audio file",
+    "video": "video",
+    "other": "other file",
+}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -34,10 +52,12 @@ def run(args: Namespace, out: Output) -> int:
         out.line(f"{out.paint(f'{name:9}', BOLD)} {safe(text)}")
     index = state["index"]
     if index is not None:
+        title = "left out, or failed in the last sync" if args.all else "failed in the last sync"
+        _list(out, title, _left_out_rows(index, everything=args.all), args.all)
         _list(
             out,
-            "left out or failed in the last sync",
-            [f"{row['path']}  {row['code']}: {row['detail']}" for row in index["left_out"]],
+            "indexed, and perhaps not what you want",
+            [f"{row['path']}  {row['code']}: {row['detail']}" for row in index["noticed"]],
             args.all,
         )
         _list(
@@ -57,13 +77,22 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         if vault["id"]
         else f"{vault['path']} (no id yet: hindbrain init keeps its index across moves)",
     )
+    if layout := state["layout"]:
+        yield (
+            "layout",
+            f"{layout['name']}, in {layout['folder'] + '/' if layout['folder'] else 'the whole vault'}",
+        )
+    else:
+        yield "layout", "its file can't be used: hindbrain doctor says why"
     if index is None:
         yield "index", "none yet: hindbrain sync"
     else:
         yield "index", f"{index['path']} ({index['bytes'] / 1e6:.1f} MB, {age_text(index['synced_at'], now)})"
-        yield "notes", f"{index['notes']} in {index['passages']} passages"
-        pending = f", {index['pending']} pending: hindbrain sync" if index["pending"] else ""
-        yield "vectors", f"{index['vectors']} of {index['embedder'] or 'no embedder'}{pending}"
+        yield "notes", f"{index['notes']:,} in {plural(index['passages'], 'passage')}"
+        pending = f", {index['pending']:,} pending: hindbrain sync" if index["pending"] else ""
+        yield "vectors", f"{index['vectors']:,} of {index['embedder'] or 'no embedder'}{pending}"
+        if left_out := _left_out_text(index):
+            yield "left out", f"{left_out}; hindbrain status --all lists them"
     yield "embedder", f"{embedder['provider']} ({embedder['reason']})"
     yield "watch", _watch_text(watch)
     yield "daemon", _daemon_text(state["daemon"])
@@ -71,9 +100,27 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         yield "plugins", plugins
     hooks = state["hooks"]
     if hooks["calls_today"]:
-        yield "hooks", f"{hooks['calls_today']} calls in the last day, {hooks['failures_today']} failed"
+        yield (
+            "hooks",
+            f"{plural(hooks['calls_today'], 'call')} in the last day, {hooks['failures_today']} failed",
+        )
     if told := waiting_text(state["conversations"]):
         yield "capture", told
+
+
+def _left_out_text(index: dict[str, Any]) -> str:
+    """What the vault holds and the index does not, by kind."""
+    parts = [f"{plural(n, 'note')} {_WHY.get(code, code)}" for code, n in index["left_out_by_code"].items()]
+    parts += [plural(n, _ATTACHMENTS.get(kind, kind)) for kind, n in index["attachments"].items() if n]
+    return ", ".join(parts)
+
+
+def _left_out_rows(index: dict[str, Any], *, everything: bool) -> list[str]:
+    """Grouped by kind, the kind with most notes first; only failures, unless everything is wanted."""
+    order = list(index["left_out_by_code"])
+    rows = [row for row in index["left_out"] if everything or row["code"] not in _ON_PURPOSE]
+    rows.sort(key=lambda row: order.index(row["code"]))
+    return [f"{row['path']}  {row['code']}: {row['detail'] or plural(row['notes'], 'note')}" for row in rows]
 
 
 def _daemon_text(daemon: dict[str, Any]) -> str:

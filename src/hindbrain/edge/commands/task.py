@@ -52,9 +52,11 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         tasks = app.memory.tasks
         if args.action == "list":
-            _show_all(tasks.list(status=args.status or "", project=args.project or ""), args, out)
+            listed = tasks.list(status=args.status or "", project=args.project or "")
+            _show_all(listed, args, out, app.clock.today().isoformat())
         else:
-            _show_one(_change(tasks, args), args, out)
+            task, is_new = _change(tasks, args)
+            _show_one(task, args, out, app.clock.today().isoformat(), existed=not is_new)
     return 0
 
 
@@ -71,45 +73,60 @@ def _check(args: Namespace) -> None:
         raise UsageError(f"hindbrain task {args.action} needs {what}")
 
 
-def _change(tasks: Tasks, args: Namespace) -> TaskItem:
+def _change(tasks: Tasks, args: Namespace) -> tuple[TaskItem, bool]:
+    """The task, and whether something was made or changed."""
     name = " ".join(args.words)
     if args.action == "add":
         return tasks.create(
             name, details=args.details or "", priority=args.priority or "medium", project=args.project or ""
         )
-    return tasks.update(name, status=_CHANGES[args.action], notes=args.note or "")
+    return tasks.update(name, status=_CHANGES[args.action], notes=args.note or ""), True
 
 
-def _show_one(task: TaskItem, args: Namespace, out: Output) -> None:
+def _show_one(task: TaskItem, args: Namespace, out: Output, today: str, *, existed: bool) -> None:
     if out.json:
-        out.data({"action": args.action, "tasks": [_data(task)]})
+        out.data(
+            {
+                "action": args.action,
+                "existed": existed,
+                "tasks": [_data(task)],
+                "removed": list(task.removed),
+            }
+        )
         return
-    out.line(_line(task, out))
-    out.say(f"in {safe(task.path)}, line {task.line}")
+    out.line(_line(task, out, today))
+    if task.removed:
+        out.warn(f"stored without what is secret, since notes keep none: {', '.join(task.removed)}")
+    already = "is open already, nothing was added: " if existed else ""
+    out.say(f"{already}in {safe(task.path)}, line {task.line}")
 
 
-def _show_all(tasks: Sequence[TaskItem], args: Namespace, out: Output) -> None:
+def _show_all(tasks: Sequence[TaskItem], args: Namespace, out: Output, today: str) -> None:
     if out.json:
-        out.data({"action": args.action, "tasks": [_data(task) for task in tasks]})
+        listed = [_data(task) for task in tasks]
+        out.data({"action": args.action, "existed": False, "tasks": listed, "removed": []})
         return
     for task in tasks:
-        out.line(_line(task, out))
+        out.line(_line(task, out, today))
     if not tasks:
         what = f"{args.status} tasks" if args.status not in (None, "all") else "tasks"
         out.say(f"no {what}" + (f" of {safe(args.project)!r}" if args.project else ""))
 
 
-def _line(task: TaskItem, out: Output) -> str:
+def _line(task: TaskItem, out: Output, today: str) -> str:
     box = out.paint(_BOX[task.status], _COLOUR.get(task.status, BOLD))
     about = [task.priority] if task.priority != "medium" else []
     about += [f"#{task.project}"] if task.project else []
+    about += [f"due {task.due}"] if task.due else []
     about += [f"done {task.completed}"] if task.completed else []
     about += [f"^{task.id}" if task.id else f"line {task.line}"]
     title = out.paint(safe(task.title), BOLD) if task.priority == "high" else safe(task.title)
     if task.status == "blocked":  # the box is empty, as it is in the note
         title += out.paint(" (blocked)", RED)
+    if task.due and task.due < today and task.status not in ("done", "cancelled"):
+        title += out.paint(" (overdue)", RED)
     return f"{box} {title}  {out.paint(safe(' '.join(about)), DIM)}"
 
 
 def _data(task: TaskItem) -> dict[str, Any]:
-    return task._asdict()
+    return {key: value for key, value in task._asdict().items() if key != "removed"}

@@ -7,8 +7,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.errors import Ambiguous, NotFound, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.commands.lessons import match_data
-from hindbrain.edge.learning_text import LEARN_HINT, RUNS_HINT, counted
+from hindbrain.edge.learning_text import LEARN_HINT, RUNS_HINT
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
@@ -80,7 +81,7 @@ def _show_fitting(app: App, command: str, known: int, out: Output) -> int:
     for problem in found.problems:
         out.warn(safe(problem))
     if not found.templates:
-        out.say(f"none of {counted(known, 'template')} fits {command!r}")
+        out.say(f"none of {plural(known, 'template')} fits {command!r}")
     return 0
 
 
@@ -132,11 +133,11 @@ def _find(name: str, templates: Sequence[Template]) -> Template:
 
 def _about(template: Template) -> str:
     facts = [
-        f"{template.successes} of {counted(template.runs, 'run')} went well"
+        f"{template.successes} of {plural(template.runs, 'run')} went well"
         if template.runs
         else "not used yet",
         f"{template.avg_iterations:.1f} iterations" if template.avg_iterations else "",
-        counted(len(template.steps), "step"),
+        plural(len(template.steps), "step"),
         template.app,
         f"trigger {template.trigger}" if template.trigger else "",
         f"version {template.version}" if template.version > 1 else "",

@@ -144,7 +144,11 @@ def _foreground(config: Config, args: Namespace, out: Output) -> NoReturn:
     file = starting.folder_of(config) / LOG_FILE
     if is_log(file):
         sys.stderr = out.stderr = Log(file)  # type: ignore[assignment]
-    elif args.vault:
-        _vault(config, args)
-    run_here(starting.folder_of(config), idle_minutes=args.idle_minutes)
+    try:
+        vault = _vault(config, args)
+    except NotFound:
+        if args.vault:
+            raise
+        vault = None  # the one in the settings is away: it is opened when it is asked about
+    run_here(starting.folder_of(config), idle_minutes=args.idle_minutes, vault=vault)
     os._exit(0)  # a thread that is in the middle of something long does not hold up the end

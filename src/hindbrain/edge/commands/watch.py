@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 from hindbrain.edge.report_text import report_data
@@ -75,8 +76,8 @@ def _words(event: FollowEvent) -> str:
     if report is None:
         return event.message or event.kind
     if event.kind == "embedded":
-        return f"{report.embedded} passages embedded" if report.embedded else ""
-    parts = [f"{report.indexed} notes taken in"] if report.indexed else []
+        return f"{plural(report.embedded, 'passage')} embedded" if report.embedded else ""
+    parts = [f"{plural(report.indexed, 'note')} taken in"] if report.indexed else []
     parts += [f"{report.removed} removed"] if report.removed else []
     parts += [f"{len(report.failed)} failed: {safe(report.failed[0].message)}"] if report.failed else []
     return ", ".join(parts)

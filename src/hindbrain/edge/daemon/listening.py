@@ -101,7 +101,7 @@ def peer_is_owner(connection: socket.socket) -> bool:
             return True
     except OSError:
         return False
-    return bool(uid == os.geteuid())
+    return sys.platform == "win32" or bool(uid == os.geteuid())
 
 
 def _open(folder: Path) -> tuple[socket.socket, str, str]:
@@ -134,6 +134,8 @@ def _places(folder: Path) -> Iterator[Path]:
 
 
 def _bind_unix(place: Path) -> socket.socket:
+    if sys.platform == "win32":  # whose Python has no such sockets
+        raise OSError(f"no socket can be made at {str(place)!r}")
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         opened.bind(str(place))

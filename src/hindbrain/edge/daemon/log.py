@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+from hindbrain.base.clock import local_time
+
 _MOST_BYTES = 1_000_000
 _KEPT_BYTES = 250_000
 
@@ -23,7 +25,7 @@ class Log:
 
     def write(self, text: str) -> int:
         if text:
-            stamp = time.strftime("%Y-%m-%d %H:%M:%S ") if self._at_start else ""
+            stamp = f"{local_time(time.time()):%Y-%m-%d %H:%M:%S} " if self._at_start else ""
             self._at_start = text.endswith("\n")
             with contextlib.suppress(OSError):
                 os.write(self._fd, (stamp + text).encode("utf-8", "backslashreplace"))

@@ -18,8 +18,11 @@ _MAKE_ROOM_S = 10.0  # for a daemon that was asked to end
 _LOOK_AGAIN_S = 0.1
 
 
-def run_here(folder: Path, *, idle_minutes: float) -> str:
-    """Be the daemon of this folder until it ends; returns why. Busy when another one answers there."""
+def run_here(folder: Path, *, idle_minutes: float, vault: Path | None = None) -> str:
+    """Be the daemon of this folder until it ends; returns why. Busy when another one answers there.
+
+    `vault` is opened at the start, the others when they are asked about.
+    """
     # Its helping threads wait by spinning, on cores that the host, too, would like to have: a turn took twice
     # as long with them. Read when numpy is imported, which nobody has done by now.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -28,7 +31,7 @@ def run_here(folder: Path, *, idle_minutes: float) -> str:
     while True:
         try:
             with listening(folder) as here:
-                return _serve(here, signals, idle_minutes)
+                return _serve(here, signals, idle_minutes, vault)
         except Busy:
             # The other one may be ending, being of an older program; or beginning, and not to be found yet.
             if signals.why:
@@ -38,8 +41,8 @@ def run_here(folder: Path, *, idle_minutes: float) -> str:
             is_free(folder, _LOOK_AGAIN_S)
 
 
-def _serve(here: Listening, signals: _Signals, idle_minutes: float) -> str:
-    daemon = Daemon(here, idle_s=60 * idle_minutes)
+def _serve(here: Listening, signals: _Signals, idle_minutes: float, vault: Path | None) -> str:
+    daemon = Daemon(here, idle_s=60 * idle_minutes, first=vault)
     signals.stop(daemon)
     say(f"listening at {here.address.place} ({here.address.kind}), process {here.address.pid}")
     try:

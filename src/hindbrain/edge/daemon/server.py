@@ -30,6 +30,8 @@ from hindbrain.edge.serving.serving import report_failure, say
 from hindbrain.edge.serving.waiting import wait_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hindbrain.app import App
     from hindbrain.edge.serving.serving import Serving
 
@@ -48,13 +50,15 @@ class Daemon:
 
     def __init__(
         self, here: Listening, *, idle_s: float, vaults: Vaults | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.monotonic, first: Path | None = None,
     ) -> None:  # fmt: skip
+        """`first`: a vault that is opened at the start: its index is kept and its memory tidied unasked."""
         self._here = here
         self._idle_s = idle_s
         self._clock = clock
         self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), InTurn(CatchUp(), Tidying()))
         self._service = ServicePort(here.folder.parent, self.vaults, self._note_use)
+        self._first = first
         self._looked = clock()
         self._last_use = clock()
         self._active = 0
@@ -73,6 +77,7 @@ class Daemon:
         """Serve; returns why it ended. Requests that were accepted are answered first."""
         self._here.socket.setblocking(False)  # whoever made it ready may have gone before it is accepted
         self._service.look()
+        self._open_first()
         while not self._stopping:
             waiting = [self._here.socket, self._wake_reader]
             ready, _, _ = select.select(waiting, [], [], self._next_look_s())
@@ -84,6 +89,14 @@ class Daemon:
                 self._looked = self._clock()
                 self._service.look()
         return self._stopping
+
+    def _open_first(self) -> None:
+        if self._first is None:
+            return
+        try:
+            self.vaults.served_at(str(self._first))
+        except HindbrainError as error:  # it may be there when it is asked about
+            say(f"{str(self._first)!r} is not opened: {error}  ({error.code})")
 
     def close(self) -> None:
         """Put the vaults in order, as far as there is time, and let the last answers out.

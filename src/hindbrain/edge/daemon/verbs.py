@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hindbrain.base.errors import UsageError
+from hindbrain.base.errors import Refused, UsageError
 from hindbrain.edge.arguments import Arguments, checked_fields, parse_message
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -35,7 +36,9 @@ class Verb(NamedTuple):
 
 def answer(app: App, verb: str, arguments: Mapping[str, object]) -> Result:
     """Do one verb. UsageError names what is unknown, missing, or not what it must be."""
-    return known_verb(verb).do(app, checked(verb, arguments))
+    known, given = known_verb(verb), checked(verb, arguments)
+    with action("") if verb == "settle" else action(verb, via="hook"):
+        return known.do(app, given)
 
 
 def known_verb(verb: str) -> Verb:
@@ -94,7 +97,7 @@ def _pack(app: App, given: Arguments) -> Result:
         "preset": pack.preset,
         "query": pack.query,
         "budget": pack.budget,
-        "tokens": sum(slot.tokens for slot in pack.slots),
+        "tokens": pack.tokens,
         "confidence": pack.confidence,
         "abstained": pack.abstained,
         "notices": list(pack.notices),
@@ -106,13 +109,22 @@ def _search(app: App, given: Arguments) -> Result:
     from hindbrain.edge.hit_data import result_data
     from hindbrain.search.query import SearchQuery
 
-    k = int(given.get("k", app.config.number("search.k")))
+    k = int(given.get("k", app.search_settings.k))
     if not 1 <= k <= _MOST_HITS:
         raise UsageError(f"search: 'k' is {k}; it must be from 1 to {_MOST_HITS}")
     began = time.perf_counter()
     query = SearchQuery(given["query"], k=k, mode="hybrid" if app.warm else "keyword")
     result = app.search(query)
     return result_data(query, result, now=app.clock.now(), took_ms=1e3 * (time.perf_counter() - began))
+
+
+def _find(app: App, given: Arguments) -> Result:
+    """A search for a command, which answers itself when its settings are others than ours."""
+    from hindbrain.edge.daemon.searching import found_data, parse_query, settings_key
+
+    if given["settings"] != settings_key(app.config):
+        raise Refused("the daemon has other settings")
+    return found_data(app.search(parse_query(given["query"])))
 
 
 def _settle(app: App, given: Arguments) -> Result:
@@ -153,6 +165,7 @@ VERBS: Mapping[str, Verb] = {
     ),
     "pack": Verb({"query": "text"}, {"preset": "text", "budget": "number", "exclude": "texts"}, _pack),
     "search": Verb({"query": "text"}, {"k": "number"}, _search),
+    "find": Verb({"query": "object", "settings": "text"}, {}, _find),
     "keep": Verb({"event": "object"}, {}, _keep),
     "settle": Verb({}, {"deadline_s": "number"}, _settle),
     "status": Verb({}, {}, _status),
@@ -182,7 +195,7 @@ def turn_data(turn: Turn) -> Result:
         "shift": turn.shift,
         "released": turn.released,
         "notices": list(turn.notices),
-        "tokens": sum(slot.tokens for slot in turn.pack.slots) if turn.pack is not None else 0,
+        "tokens": turn.pack.tokens if turn.pack is not None else 0,
         PASSAGES: _passages(turn),
     }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hindbrain.base.config import Config
 
+_FRESHEN_S = 0.15  # for comparing the index with the files, where this process does it
 _FOR_DAEMON = 0.4  # of the time; the rest is for doing it here when the daemon hangs
 _LONGEST_FOR_DAEMON_S = 1.0  # longer than a daemon that is well needs; a person waits for it
 
@@ -194,7 +195,8 @@ class Doing:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         assert self.config is not None and self.root is not None
         self.by = "self"
-        with closing(build_app(self.config, self.root, warm=False)) as app:
+        with closing(build_app(self.config, self.root, warm=False)) as app, app.request():
+            app.freshen_s = _FRESHEN_S
             result = answer(app, self.event.verb, self.request.arguments)
             if not self._fits(result):
                 take_back(app, self.request.arguments, result)

@@ -82,7 +82,10 @@ def _entry(host: Host, event: Event, command: Sequence[str]) -> dict[str, Any]:
     handler: dict[str, Any] = {"type": "command"}
     if host.form == "gemini":
         named = f"{NAME}-{event.name}"
-        handler |= {"name": named, "command": shell_line(words), "timeout": event.timeout_s * 1000}
+        line = shell_line(words)
+        if line.startswith('"') and sys.platform == "win32":
+            line = f"& {line}"  # it calls PowerShell there, which takes a quoted path for a text
+        handler |= {"name": named, "command": line, "timeout": event.timeout_s * 1000}
     elif host.name == "codex":
         handler |= {"command": shell_line(words), "timeout": event.timeout_s}
     else:  # without a shell: no quoting, the same on every system

@@ -11,14 +11,14 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hindbrain.base.errors import ConfigError, UsageError
 from hindbrain.edge.hooks.files import hook_events, opencode_plugin, rules_file
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Host, host_named
 from hindbrain.edge.hooks.places import Where, rules_path, settings_path
 from hindbrain.edge.hooks.plugins import plugin_enabled
-from hindbrain.edge.mcp.install import difference, read_file, write_file
+from hindbrain.edge.mcp.install import Change, read_file, write_file
 from hindbrain.edge.mcp.json_edit import (
     NotEditable,
     append_item,
@@ -31,22 +31,6 @@ from hindbrain.edge.mcp.json_edit import (
 MODULE = "hindbrain.edge.hooks.main"
 
 
-class Change(NamedTuple):
-    """What was, or would be, done to one file."""
-
-    file: Path
-    before: bytes | None  # None: there was no file
-    after: bytes | None  # None: there is none any more
-    backup: Path | None = None
-
-    @property
-    def is_needed(self) -> bool:
-        return self.before != self.after
-
-    def diff(self) -> str:
-        return difference(self.file, self.before or b"", self.after or b"")
-
-
 def named_host(name: str) -> Host:
     host = host_named(name)
     if host is None:
@@ -56,10 +40,13 @@ def named_host(name: str) -> Host:
     return host
 
 
-def hook_command() -> list[str]:
-    """How a host starts our program: by its name where every shell finds it, else by where it lies."""
+def hook_command(scope: str) -> list[str]:
+    """How a host starts our program: by its whole path, since a desktop host has no PATH of a shell.
+
+    A project's settings may be shared with others: there the name is enough where every shell finds it.
+    """
     found = shutil.which(PROGRAM)
-    if found is not None and not Path(found).is_relative_to(sys.prefix):
+    if scope == "project" and found is not None and not Path(found).is_relative_to(sys.prefix):
         return [PROGRAM]
     beside = Path(sys.executable).with_name(f"{PROGRAM}.exe" if sys.platform == "win32" else PROGRAM)
     return [str(beside)] if beside.is_file() else [sys.executable, "-m", MODULE]

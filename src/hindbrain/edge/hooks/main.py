@@ -15,6 +15,7 @@ import time
 from hindbrain.edge.daemon.quick_json import loads
 from hindbrain.edge.hooks.answers import Answer, is_too_long, rendered
 from hindbrain.edge.hooks.hosts import HOSTS, PROGRAM, Event, Host, host_named
+from hindbrain.edge.streams import open_missing_streams
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -30,12 +31,16 @@ _LAST_WORDS_S = 0.1  # at most, for the log, when the time is up
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Never returns: ends the process, with 0 but for a person's mistake in the arguments."""
+    open_missing_streams()
     words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in ("-h", "--help"):
+        _write(1, (usage() + "\n").encode())
+        os._exit(0)
     host = host_named(words[0]) if len(words) == 2 else None
     event = host.event(words[1]) if host else None
     if host is None or event is None:
-        sys.stderr.write(f"{PROGRAM}: unknown: {' '.join(words)!r}\n{usage()}\n")
-        os.write(1, b"{}\n")
+        _say(f"{PROGRAM}: unknown: {' '.join(words)!r}\n{usage()}")
+        _write(1, b"{}\n")
         os._exit(0)  # a host with a newer or an older table than ours goes on
     exchange = Exchange(host, event)
     exchange.watch()
@@ -95,7 +100,7 @@ class Exchange:
             self.give(answer)
             doing.finish(answer)
         except Exception as error:  # noqa: BLE001  an installation that is broken; the host goes on
-            sys.stderr.write(f"{PROGRAM}: {type(error).__name__}: {error}\n")
+            _say(f"{PROGRAM}: {type(error).__name__}: {error}")
 
     def give(self, answer: Answer) -> None:
         """Say it, if nothing was said yet."""
@@ -104,12 +109,8 @@ class Exchange:
                 return
             self._given = True
             data = (rendered(self.host, self.event, answer) + "\n").encode("ascii")
-            try:
-                while data:
-                    data = data[os.write(self._out, data) :]
-                os.close(self._out)
-            except OSError:
-                return  # nobody listens any more
+            _write(self._out, data)
+            os.close(self._out)
 
     def _give_up_late(self) -> None:
         time.sleep(max(0.0, self.event.deadline_s - (time.monotonic() - self.began)))
@@ -133,12 +134,22 @@ def _say_late(doing: Doing, told: list[str], said: _thread.LockType) -> None:
 
 def _taken_stdout() -> int:
     """Standard output, for the answer alone: what else is printed goes to standard error."""
-    try:
-        taken = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed
-        return 1
+    taken = os.dup(1)
+    os.dup2(2, 1)
     return taken
+
+
+def _say(text: str) -> None:
+    _write(2, (text + "\n").encode("utf-8", "replace"))
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write all of it; a host that has stopped listening, or a full disk, is no reason to fail."""
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    except OSError:
+        return
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from hindbrain.base.errors import UsageError
 from hindbrain.edge.mcp import json5_edit
 from hindbrain.edge.mcp.json_edit import NotEditable as NotJson
-from hindbrain.edge.mcp.json_edit import read_members, set_member
+from hindbrain.edge.mcp.json_edit import read_members, remove_member, set_member
 from hindbrain.edge.mcp.toml_table import NotEditable as NotToml
-from hindbrain.edge.mcp.toml_table import set_table
+from hindbrain.edge.mcp.toml_table import remove_table, set_table
 
 NotEditable = (NotJson, NotToml)
 SERVER = "hindbrain"
@@ -34,14 +34,16 @@ class Place(NamedTuple):
 
 
 class Host(NamedTuple):
-    """One host. `edit` takes the text of its file and the command, and gives the text as it shall be."""
+    """One host. `edit` and `remove` return the text of its file with our server, and without it."""
 
     name: str
     title: str
     file: Callable[[Place], Path]
     edit: Callable[[str, Sequence[str]], str]
+    remove: Callable[[str], str]
     one_line: Callable[[Sequence[str]], str]  # the host's own command for the same; "" when it has none
     afterwards: str
+    afterwards_gone: str = "sessions that run keep what they have"
 
 
 def host_named(name: str) -> Host:
@@ -49,7 +51,7 @@ def host_named(name: str) -> Host:
     if found is None:
         names = ", ".join(host.name for host in HOSTS)
         what = f"there is no host {name!r} here" if name else "no host was named"
-        raise UsageError(f"{what}; hindbrain mcp install takes one of: {names}")
+        raise UsageError(f"{what}; hindbrain mcp install and uninstall take one of: {names}")
     return found
 
 
@@ -110,6 +112,40 @@ def _in_json(
     return edit
 
 
+def _out_of_json(*paths: Sequence[str]) -> Callable[[str], str]:
+    def remove(text: str) -> str:
+        for path in paths:
+            text = without_member(text, (*path, SERVER), remove_member, read_members)
+        return text
+
+    return remove
+
+
+def _remove_openclaw(text: str) -> str:
+    path = ("mcp", "servers", SERVER)
+    return without_member(text, path, json5_edit.remove_member, json5_edit.read_members)
+
+
+def without_member(
+    text: str,
+    path: Sequence[str],
+    remove: Callable[[str, Sequence[str]], str],
+    read: Callable[[str], Any],
+) -> str:
+    """Without the member at `path`, and without the objects around it that hold nothing else."""
+    after = remove(text, path)
+    if after == text:
+        return text
+    for depth in range(len(path) - 1, 0, -1):
+        held = read(after)
+        for name in path[:depth]:
+            held = held[name]
+        if held:
+            break
+        after = remove(after, path[:depth])
+    return after
+
+
 def _edit_openclaw(text: str, command: Sequence[str]) -> str:
     """Its file is JSON5."""
     path = ("mcp", "servers")
@@ -147,6 +183,10 @@ def _edit_codex(text: str, command: Sequence[str]) -> str:
     return set_table(text, ("mcp_servers", SERVER), {"command": command[0], "args": list(command[1:])})
 
 
+def _remove_codex(text: str) -> str:
+    return remove_table(text, ("mcp_servers", SERVER))
+
+
 def _openclaw_line(command: Sequence[str]) -> str:
     args = [part for arg in command[1:] for part in ("--arg", arg)]
     return shlex.join(["openclaw", "mcp", "add", SERVER, "--command", command[0], *args])
@@ -155,27 +195,30 @@ def _openclaw_line(command: Sequence[str]) -> str:
 HOSTS: tuple[Host, ...] = (
     Host(
         "claude-code", "Claude Code", _claude_code, _in_json(("mcpServers",), _typed),
+        _out_of_json(("mcpServers",)),
         lambda command: shlex.join(["claude", "mcp", "add", "--scope", "user", SERVER, "--", *command]),
         "new sessions have it; /mcp shows it",
     ),
     Host(
         "claude-desktop", "Claude Desktop", _claude_desktop, _in_json(("mcpServers",), untyped),
-        lambda _: "", "restart Claude Desktop",
+        _out_of_json(("mcpServers",)), lambda _: "", "restart Claude Desktop",
     ),
     Host(
-        "cursor", "Cursor", _cursor, _in_json(("mcpServers",), untyped), lambda _: "",
+        "cursor", "Cursor", _cursor, _in_json(("mcpServers",), untyped),
+        _out_of_json(("mcpServers",)), lambda _: "",
         "switch it on in Cursor's settings, under MCP",
     ),
     Host(
-        "codex", "Codex", _codex, _edit_codex,
+        "codex", "Codex", _codex, _edit_codex, _remove_codex,
         lambda command: shlex.join(["codex", "mcp", "add", SERVER, "--", *command]),
         "new sessions have it; /mcp shows it",
     ),
     Host(
-        "openclaw", "OpenClaw", openclaw_file, _edit_openclaw, _openclaw_line,
+        "openclaw", "OpenClaw", openclaw_file, _edit_openclaw, _remove_openclaw, _openclaw_line,
         "a running gateway takes it up by itself; openclaw mcp probe hindbrain tries it",
     ),
     Host(
-        "opencode", "OpenCode", _opencode, _edit_opencode, lambda _: "", "restart opencode",
+        "opencode", "OpenCode", _opencode, _edit_opencode, _out_of_json(("mcp",), ("mcp", "servers")),
+        lambda _: "", "restart opencode",
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""`hindbrain mcp install`: shows what a host's settings need, and changes them only when told to.
+"""`hindbrain mcp install` and `uninstall`: put our server into a host's settings, and take it out again.
 
 The file is changed by line, whole or not at all, with a copy of what it was beside it. A file that can't be
-read as what it should be is left alone, and what to paste is shown instead.
+edited safely is left alone, and what to do by hand is shown instead.
 """
 
 from __future__ import annotations
@@ -9,79 +9,111 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import Busy, ConfigError
-from hindbrain.edge.mcp.hosts import Host, NotEditable, Place, snippet
+from hindbrain.edge.mcp.hosts import SERVER, Host, NotEditable, Place, snippet
 from hindbrain.edge.output import Output
 
 
-def install(host: Host, root: Path, tools: str, *, write: bool, out: Output) -> int:
-    if tools:
-        from hindbrain.memory.tools import tools_of
-
-        tools_of(tools)  # a set that is not there is told now, not by the host
-    command = server_command(root, tools)
-    file = host.file(Place(Path.home(), sys.platform, os.environ))
-    before = read_file(file)
-    after = _edited(host, file, before, command)
-    backup = write_file(file, before, after) if write and after != before else None
-    _show(host, file, before, after, command, backup, write, out)
+def install(host: Host, root: Path, options: Sequence[str], *, dry: bool, out: Output) -> int:
+    """Make the host know our server on the vault at `root`, started with these options."""
+    command = server_command(root, options)
+    by_hand = f"Put this into it by hand:\n{snippet(host, command)}"
+    change = _planned(host, lambda text: host.edit(text, command), by_hand)
+    if not dry:
+        change = _carried_out(change)
+    if out.json:
+        more = {"command": command, "one_line": host.one_line(command)}
+        out.data({**_data(host, change, dry=dry), **more})
+        return 0
+    _show(change, f"{host.title} knows this server already", host.afterwards, dry=dry, out=out)
+    if dry and change.is_needed and host.one_line(command):
+        out.say(f"or let {host.title} do it: {host.one_line(command)}")
     return 0
 
 
-def server_command(root: Path, tools: str = "") -> list[str]:
+def uninstall(host: Host, *, dry: bool, out: Output) -> int:
+    """Take our server out of the host's settings; everything else in them stays."""
+    change = _planned(host, host.remove, f"Take {SERVER!r} out of its MCP servers by hand")
+    if not dry:
+        change = _carried_out(change)
+    if out.json:
+        out.data(_data(host, change, dry=dry))
+        return 0
+    _show(change, f"{host.title} does not know this server", host.afterwards_gone, dry=dry, out=out)
+    return 0
+
+
+def server_command(root: Path, options: Sequence[str] = ()) -> list[str]:
     """How a host starts this very Hindbrain: hosts know neither our PATH nor our folder."""
     beside = Path(sys.executable).with_name("hindbrain.exe" if sys.platform == "win32" else "hindbrain")
     program = [str(beside)] if beside.is_file() else [sys.executable, "-m", "hindbrain"]
-    return [*program, "mcp", "--vault", str(root), *(["--tools", tools] if tools else [])]
+    return [*program, "mcp", "--vault", str(root), *options]
 
 
-def _edited(host: Host, file: Path, before: bytes | None, command: Sequence[str]) -> bytes:
+class Change(NamedTuple):
+    """What was, or would be, done to one file."""
+
+    file: Path
+    before: bytes | None  # None: there was no file
+    after: bytes | None  # None: there is none any more
+    backup: Path | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> str:
+        return difference(self.file, self.before or b"", self.after or b"")
+
+
+def _planned(host: Host, edit: Callable[[str], str], by_hand: str) -> Change:
+    file = host.file(Place(Path.home(), sys.platform, os.environ))
+    before = read_file(file)
     try:
         text = (before or b"").decode("utf-8")
-        return host.edit(text, command).encode("utf-8")
+        after = edit(text)
     except (UnicodeDecodeError, *NotEditable) as error:
         raise ConfigError(
-            f"{str(file)!r} was left as it is, since it can't be edited safely ({error}). Put this into it "
-            f"by hand:\n{snippet(host, command)}"
+            f"{str(file)!r} was left as it is, since it can't be edited safely ({error}). {by_hand}"
         ) from error
+    if after == text:
+        return Change(file, before, before)
+    return Change(file, before, after.encode("utf-8"))
 
 
-def _show(
-    host: Host, file: Path, before: bytes | None, after: bytes, command: Sequence[str],
-    backup: Path | None, write: bool, out: Output,
-) -> None:  # fmt: skip
-    changed = after != (before or b"")
-    diff = difference(file, before or b"", after)
-    if out.json:
-        out.data(
-            {
-                "host": host.name,
-                "file": str(file),
-                "changed": changed,
-                "written": changed and write,
-                "backup": str(backup) if backup else None,
-                "diff": diff,
-                "command": list(command),
-                "one_line": host.one_line(command),
-            }
-        )
+def _carried_out(change: Change) -> Change:
+    if not change.is_needed or change.after is None:
+        return change
+    return change._replace(backup=write_file(change.file, change.before, change.after))
+
+
+def _data(host: Host, change: Change, *, dry: bool) -> dict[str, Any]:
+    return {
+        "host": host.name,
+        "file": str(change.file),
+        "changed": change.is_needed,
+        "written": change.is_needed and not dry,
+        "backup": str(change.backup) if change.backup else None,
+        "diff": change.diff(),
+    }
+
+
+def _show(change: Change, unchanged: str, afterwards: str, *, dry: bool, out: Output) -> None:
+    if not change.is_needed:
+        out.line(f"{unchanged}: {change.file}")
         return
-    if not changed:
-        out.line(f"{host.title} knows this server already: {file}")
+    out.line(change.diff().rstrip("\n"))
+    if dry:
+        out.say("nothing was changed (--dry-run)")
         return
-    out.line(diff.rstrip("\n"))
-    if write:
-        out.say(
-            f"written: {file}" + (f"; as it was before: {backup}" if backup else "") + f"; {host.afterwards}"
-        )
-        return
-    out.say("nothing was changed; add --write to do it")
-    if host.one_line(command):
-        out.say(f"or let {host.title} do it: {host.one_line(command)}")
+    kept = f"; as it was before: {change.backup}" if change.backup else ""
+    out.say(f"written: {change.file}{kept}; {afterwards}")
 
 
 def difference(file: Path, before: bytes, after: bytes) -> str:
@@ -120,7 +152,7 @@ def write_file(file: Path, before: bytes | None, after: bytes) -> Path | None:
 
 
 def _back_up(real: Path, before: bytes, mode: int) -> Path:
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    stamp = f"{local_time(time.time()):%Y%m%d-%H%M%S}"
     for number in range(100):
         backup = real.with_name(f"{real.name}.bak-{stamp}" + (f"-{number}" if number else ""))
         try:

@@ -51,13 +51,13 @@ def path_of(uri: str) -> str:
 def known_notes(memory: Memory) -> list[KnownNote]:
     """The usual notes, as far as they are there."""
     found = (note._replace(path=_path_of_role(memory, note.role)) for note in _USUAL)
-    return [note for note in found if note.path and (memory.root / note.path).is_file()]
+    return [note for note in found if (memory.root / note.path).is_file()]
 
 
 def _path_of_role(memory: Memory, role: str) -> str:
     if role == "daily":
         return str(memory.daily.path())
-    return memory.layout.path(role) if memory.layout.has(role) else ""
+    return memory.layout.path(role)
 
 
 def _is_utf8(quoted: str) -> bool:

@@ -56,8 +56,7 @@ def check_installed() -> None:
     """Raises ConfigError when the SDK is not there."""
     if find_spec("mcp") is None:
         raise ConfigError(
-            "the MCP server needs the MCP SDK, which is not installed; install it: "
-            "pip install 'hindbrain[mcp]'"
+            "the MCP server needs the MCP SDK, which is not installed; install it: pip install 'mcp>=2,<3'"
         )
 
 
@@ -75,7 +74,7 @@ def import_for_stdio(*, plain: bool = False) -> None:
 
 
 def _import_plainly() -> None:
-    import mcp.server.lowlevel.server
+    import mcp.server.lowlevel.server  # noqa: F401
     import mcp.server.stdio  # noqa: F401
 
 
@@ -86,7 +85,7 @@ def _import_quickly() -> None:
         _import_plainly()
         return
     with _models_built_at_first_use():
-        import mcp_types
+        import mcp_types  # noqa: F401
         import mcp_types.methods  # noqa: F401
     with _stand_ins():
         _import_plainly()

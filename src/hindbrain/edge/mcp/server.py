@@ -244,7 +244,7 @@ def _content(text: str, *, data: Mapping[str, Any] | None = None, failed: bool =
 
 
 def _annotations(tool: Tool) -> ToolAnnotations:
-    """What a host may think of a tool before it asks its user. Nothing of ours reaches out of the vault."""
+    """What a host may think of a tool before it asks its user. Only messages reach out of the vault."""
     title = tool.name.replace("_", " ").capitalize()
     if tool.effect == "read":
         return ToolAnnotations(title=title, read_only_hint=True, open_world_hint=False)
@@ -253,5 +253,5 @@ def _annotations(tool: Tool) -> ToolAnnotations:
         read_only_hint=False,
         destructive_hint=tool.effect in ("change", "remove"),
         idempotent_hint=tool.effect == "remove",  # a change may add a line each time, as a task's notes do
-        open_world_hint=False,
+        open_world_hint=tool.effect == "send",
     )

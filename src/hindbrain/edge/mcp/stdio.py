@@ -10,6 +10,7 @@ from typing import Any
 
 from hindbrain.edge.mcp.server import Protocol
 from hindbrain.edge.serving.serving import Serving
+from hindbrain.edge.streams import output_error
 
 
 def serve_stdio(protocol: Protocol, serving: Serving) -> None:
@@ -18,8 +19,18 @@ def serve_stdio(protocol: Protocol, serving: Serving) -> None:
     _end_on_signals(serving.close)
     try:
         anyio.run(_serve, protocol.server())
+    except BaseExceptionGroup as group:
+        failed, other = group.split(OSError)
+        if failed is None or other is not None:
+            raise
+        raise output_error(_first(failed)) from group  # the client has gone, or its pipe can't be written
     finally:
         serving.close()
+
+
+def _first(group: BaseExceptionGroup[OSError]) -> OSError:
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
 
 
 async def _serve(server: Any) -> None:

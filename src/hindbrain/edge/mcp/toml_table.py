@@ -9,9 +9,11 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 _LONGEST_VALUE = 100  # lines
+_HEADER = re.compile(r"\s*\[.*\]\s*(?:#.*)?$")
 
 
 class NotEditable(Exception):
@@ -34,6 +36,37 @@ def set_table(text: str, path: Sequence[str], values: dict[str, str | list[str]]
     return text
 
 
+def remove_table(text: str, path: Sequence[str]) -> str:
+    """`text` without the table at `path` and the tables below it; the same text when there is none."""
+    want = _tables(text)
+    above = [want]
+    for name in path[:-1]:
+        inner = above[-1].get(name)
+        above.append(inner if isinstance(inner, dict) else {})
+    if path[-1] not in above[-1]:
+        return text
+    del above[-1][path[-1]]
+    lines = text.splitlines(keepends=True)
+    heads = [i for i, line in enumerate(lines) if _HEADER.match(line.rstrip("\r\n"))]
+    for head, stop in reversed([*pairwise([*heads, len(lines)])]):
+        if _header(lines[head : head + 1], path, below=True) is not None:
+            while stop > head + 1 and not lines[stop - 1].split("#")[0].strip():
+                stop -= 1  # what stands between two tables belongs to the next one
+            start = head - 1 if head and not lines[head - 1].strip() else head
+            del lines[start:stop]
+    after = "".join(lines)
+    # A table that holds nothing may be missing: its header may have been the one that went.
+    if _without_empty(_tables(after)) != _without_empty(want):
+        raise NotEditable(f"{'.'.join(path)} in it can't be taken out by line")
+    return after
+
+
+def _without_empty(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: held for key, inner in value.items() if (held := _without_empty(inner)) != {}}
+
+
 def _candidates(text: str, path: Sequence[str], key: str, written: str) -> list[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
@@ -51,11 +84,13 @@ def _candidates(text: str, path: Sequence[str], key: str, written: str) -> list[
     return ["".join([*lines[:at], written + newline, *lines[stop:]]) for stop in range(at + 1, last + 1)]
 
 
-def _header(lines: list[str], path: Sequence[str]) -> int | None:
+def _header(lines: list[str], path: Sequence[str], *, below: bool = False) -> int | None:
+    """The line of the table's header. `below`: a table inside it counts, too."""
     names = r"\s*\.\s*".join(
         rf"""(?:{re.escape(name)}|"{re.escape(name)}"|'{re.escape(name)}')""" for name in path
     )
-    pattern = re.compile(rf"\s*\[\s*{names}\s*\]\s*(?:#.*)?$")
+    more = r"(?:\s*\..*)?" if below else ""
+    pattern = re.compile(rf"\s*\[\s*{names}{more}\s*\]\s*(?:#.*)?$")
     return next((i for i, line in enumerate(lines) if pattern.match(line.rstrip("\r\n"))), None)
 
 

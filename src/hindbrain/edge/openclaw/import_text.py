@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
@@ -21,15 +22,14 @@ def show_import(plan: Plan, brought: Brought, out: Output, *, dry: bool) -> None
     days = [day for day in plan.files.days if day.lines]
     if plan.files.days:
         lines = sum(day.lines for day in days)
-        out.line(
-            f"  daily files: {len(plan.files.days)}, with {lines} new lines for {len(days)} of your days"
-        )
+        added = plural(lines, "new line")
+        out.line(f"  daily files: {len(plan.files.days)}, with {added} for {len(days)} of your days")
     talks, left = plan.talks, [one.session.left for one in plan.sessions if one.session.left]
     if plan.sessions:
         new = sum(one.new for one in talks)
         known = sum(len(one.session.messages) for one in talks) - new
         more = f"; {known} were imported or heard before" if known else ""
-        out.line(f"  your conversations: {len(talks)}, with {new} new messages{more}")
+        out.line(f"  your conversations: {len(talks)}, with {plural(new, 'new message')}{more}")
     for reason in dict.fromkeys(left):
         out.line(f"  left out: {left.count(reason)} ({reason})")
     if not plan.files.notes and not plan.files.days and not plan.sessions:

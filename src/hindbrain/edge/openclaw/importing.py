@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, NotFound, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _captured(app: App, out: Output) -> CaughtUp:
     total = app.context.catch_up(deadline_s=_STEP_S)
     last = total
     while last.more and last.messages:
-        out.say(f"{total.messages} messages are captured, {total.stored} memories are stored")
+        out.say(f"captured {plural(total.messages, 'message')}, stored {plural(total.stored, 'memory')}")
         last = app.context.catch_up(deadline_s=_STEP_S)
         total = total._replace(
             messages=total.messages + last.messages,

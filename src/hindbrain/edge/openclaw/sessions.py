@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import apsw
 
+from hindbrain.base.plural import plural
 from hindbrain.context.capture.transcripts.lines import whole_lines
 from hindbrain.context.capture.transcripts.reading import parse_record
 from hindbrain.context.messages import Message
@@ -86,7 +87,7 @@ def _of_database(file: Path, agent: str, groups: bool) -> Iterator[Session]:
         for window in db.windows():
             records, missing = db.records(window.id)
             session = _session(window, agent, records, what_was_said(records, others=others), groups)
-            problem = f"{missing} long messages of session {window.id!r} are compressed and were left out"
+            problem = f"{plural(missing, 'long message')} of session {window.id!r} left out: compressed"
             yield session._replace(problem=problem if missing and not session.left else "")
 
 

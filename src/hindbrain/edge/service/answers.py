@@ -79,7 +79,7 @@ def search(app: App, given: Arguments) -> Result:
     began = time.perf_counter()
     # Here the whole vault is the host's memory, which it calls by that name.
     asked = {name: value for name, value in given.items() if (name, value) != ("corpus", "memory")}
-    asked.setdefault("min_score", _SURE_ENOUGH)
+    asked.setdefault("min_score", max(_SURE_ENOUGH, app.search_settings.min_score))
     found = dict(tool_named("memory_search").handler(app.memory, asked).data)
     # Hosts withhold what comes from "sessions" of others: only who asks for them by that name gets that name.
     source = "sessions" if given.get("corpus") == "sessions" else "memory"
@@ -132,7 +132,7 @@ def context(app: App, given: Arguments) -> Result:
     session = _session(given)
     recent = tuple(message_of(item) for item in given.get("recent", ()))
     message = shortened(given["message"], _LONGEST_MESSAGE)
-    told = turn_data(app.context.turn(session, message, recent=recent))
+    told = turn_data(app.context.turn(session, message, recent=recent, tool=given.get("tool", "")))
     return {
         "context": told["text"],
         "tokens": told["tokens"],

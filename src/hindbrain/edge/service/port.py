@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.config import load_config
-from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.base.errors import HindbrainError
 from hindbrain.edge.service.record import Record
 from hindbrain.edge.serving.serving import say
 
@@ -80,9 +80,6 @@ class ServicePort:
         if not self.wanted:
             self._leave()
             return
-        if not 0 < self.wanted < 65_536:
-            self._leave()
-            raise UsageError(f"service.port is {self.wanted}; a port is a number from 1 to 65535, 0 is none")
         from hindbrain.edge.http.token import read_or_make_token
 
         try:

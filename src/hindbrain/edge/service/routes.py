@@ -99,7 +99,7 @@ ROUTES: Mapping[str, Route] = {
     "read": Route(_as_tool("read", "memory_get"), answers.read, 3.0),
     "save": Route(lambda given: check_arguments(_SAVED, given), answers.save, 3.0),
     "context": Route(
-        _fields("context", {"session": "text", "message": "text"}, {"recent": "messages"}),
+        _fields("context", {"session": "text", "message": "text"}, {"recent": "messages", "tool": "text"}),
         answers.context,
         1.5,
         most_bytes=_LARGE_BYTES,

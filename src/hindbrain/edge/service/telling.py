@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hindbrain.edge.pack_text import counted
+from hindbrain.base.plural import plural
 from hindbrain.edge.when import span_text
 
 if TYPE_CHECKING:
@@ -59,16 +59,16 @@ def _history(service: dict[str, Any]) -> Iterator[str]:
     if service["asked"]:
         by = f" by {service['last_agent']}" if service["last_agent"] else ""
         last = span_text(now - service["last_asked"])
-        yield f"asked {counted(service['asked'], 'time')} since it began, last {last} ago{by}"
+        yield f"asked {plural(service['asked'], 'time')} since it began, last {last} ago{by}"
     else:
         yield "nobody has asked yet"
     if refused := service["refused"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(refused.items()))
-        yield f"{counted(sum(refused.values()), 'request')} refused ({reasons})"
+        yield f"{plural(sum(refused.values()), 'request')} refused ({reasons})"
     if last_failure := service["last_failure"]:
         at = span_text(now - last_failure["at"])
         yield (
-            f"{counted(service['failures'], 'failure')}, the last one {at} ago: {last_failure['route']}: "
+            f"{plural(service['failures'], 'failure')}, the last one {at} ago: {last_failure['route']}: "
             f"{last_failure['message']}  ({last_failure['code']})"
         )
 

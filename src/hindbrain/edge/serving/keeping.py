@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import Busy
+from hindbrain.base.plural import plural
 from hindbrain.edge.serving.telling import Teller
 from hindbrain.index.standing import Making
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.index.follow import FollowEvent
     from hindbrain.index.progress import Progress
+    from hindbrain.vault.event_paths import Changes
 
 _ASK_AGAIN_S = 30.0  # until it is tried again to follow a vault that another process follows
 
@@ -35,6 +37,7 @@ class Keeper:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="hindbrain-keeper", daemon=True)
         self._started = False
+        self._app: App | None = None  # while the thread runs
         self._teller = Teller(say)
         self._making: Making | None = None
         self._text_done = threading.Event()
@@ -54,6 +57,11 @@ class Keeper:
         """How far the first index is; None when the text of all notes is in it."""
         return self._making
 
+    def pending_changes(self) -> Changes | None:
+        """What has changed and is not in the index yet; None when the vault is not followed here."""
+        follower = self._app.follower if self._app is not None else None
+        return follower.pending() if follower is not None else None
+
     def wait(self, timeout_s: float) -> bool:
         """Wait for the first index; False when it is not made yet."""
         return self._making is None or self._text_done.wait(timeout_s)
@@ -66,7 +74,7 @@ class Keeper:
     def _run(self) -> None:
         app = None
         try:
-            app = self._open_app()
+            app = self._app = self._open_app()
             self._make_first_index(app)
             self._follow(app)
         except _Stopped:
@@ -76,11 +84,12 @@ class Keeper:
         finally:
             self._finished()
             self._teller.stop()
+            self._app = None
             if app is not None:
                 app.close()
 
     def _make_first_index(self, app: App) -> None:
-        if app.index_path.exists():
+        if app.has_whole_index():
             self._finished()
             return
         self._making = Making(0, 0)
@@ -91,7 +100,7 @@ class Keeper:
             except Busy:  # another process makes it
                 self._stop.wait(1.0)
                 continue
-            self._say(f"{report.indexed} notes indexed")
+            self._say(f"{plural(report.indexed, 'note')} indexed")
             self._teller.synced(app, report, time.monotonic() - began)
             break
         self._finished()

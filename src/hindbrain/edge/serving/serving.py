@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hindbrain.base.errors import Busy, HindbrainError, IndexMissing
 from hindbrain.edge.serving.keeping import Keeper
 from hindbrain.edge.serving.lane import Lane, Upkeep
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -59,7 +60,8 @@ class Serving:
             # Whoever makes the first index takes these in too; to wait for its lock would stop every call.
             opened.memory.notebook.touched.clear()
         try:
-            return work(opened.app)
+            with opened.app.request(), action(""):
+                return work(opened.app)
         except IndexMissing as error:
             making = self.making
             if making is None:
@@ -78,7 +80,7 @@ class Serving:
 
     def expect_index(self, app: App) -> None:
         """Say from the beginning that a vault without an index gets one."""
-        if self._keep and not app.index_path.exists():
+        if self._keep and not app.has_whole_index():
             self.keeper.expect_first_index()
 
     def close(self) -> None:
@@ -102,6 +104,7 @@ class Serving:
     def _open(self) -> _Opened:
         app = self._open_app()
         app.making = lambda: self.making
+        app.pending_changes = self.keeper.pending_changes
         return _Opened(app)
 
     def _settle(self, opened: _Opened, quiet_s: float) -> bool:

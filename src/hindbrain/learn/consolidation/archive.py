@@ -1,8 +1,8 @@
 """Old notes of the agent move into its archive: byte for byte, and never without a copy.
 
 A move is a copy that is durable, then the removal of the original, if that is still what was copied. A crash
-between leaves both, and the next time finishes it. A note that another note links to by its full path stays:
-the link would lead nowhere.
+between leaves both, and the next time finishes it. A note with any line that we did not write stays where its
+owner put it. A note that another note links to by its full path stays: the link would lead nowhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from hindbrain.learn.consolidation.remembering import DayNote
     from hindbrain.learn.pages.desk import Desk
 
-DAILY_AFTER_DAYS = 30
 SESSIONS_AFTER_DAYS = 90
 _MOST_NAMES = 100
 _LINK = re.compile(r"!?\[\[([^\[\]|#^\n]+)|\]\(<?([^()<>\n]+\.md)")
@@ -42,12 +41,15 @@ class Move(NamedTuple):
 class Archived(NamedTuple):
     moved: int = 0
     linked: int = 0  # left where they are, for the links to them
+    owned: int = 0  # left where they are, for the lines in them that are not ours
     problems: tuple[str, ...] = ()
 
 
-def daily_to_move(desk: Desk, notes: Sequence[DayNote], is_done: Callable[[str, str], bool]) -> list[Move]:
-    """Of these daily notes, those of more than 30 days ago that are facts by now."""
-    before = (date.fromisoformat(desk.today()) - timedelta(days=DAILY_AFTER_DAYS)).isoformat()
+def daily_to_move(
+    desk: Desk, notes: Sequence[DayNote], is_done: Callable[[str, str], bool], *, after_days: int
+) -> list[Move]:
+    """Of these daily notes, those of more than so many days ago that are facts by now."""
+    before = (date.fromisoformat(desk.today()) - timedelta(days=after_days)).isoformat()
     folder = archive_folder(desk.layout, "Daily")
     return [
         Move(note.path, note.hash, folder)
@@ -70,15 +72,18 @@ def sessions_to_move(desk: Desk) -> list[Move]:
         except HindbrainError:
             continue
         # Where the layout names no place for them, a folder of that name may be its owner's.
-        if page is not None and (desk.layout.has("sessions") or _is_session(page.text)):
+        if page is not None and ("sessions" in desk.layout.roles or _is_session(page.text)):
             found.append(Move(path, page.hash, folder))
     return found
 
 
 def archive(desk: Desk, moves: Sequence[Move], vouch: Callable[[str], None]) -> Archived:
     """Make the moves. `vouch` hears of a copy that was there before."""
+    desk.own.refresh()
+    owned = [move for move in moves if not _is_ours(desk, move)]
+    moves = [move for move in moves if move not in owned]
     if not moves:
-        return Archived()
+        return Archived(owned=len(owned))
     linked = linked_by_path(desk.root, [move.path for move in moves], desk.own.is_ours)
     moved, problems = 0, list[str]()
     for move in moves:
@@ -90,7 +95,15 @@ def archive(desk: Desk, moves: Sequence[Move], vouch: Callable[[str], None]) -> 
             continue  # somebody writes in it, or took it away: next time
         except HindbrainError as error:
             problems.append(f"{move.path} was not archived: {error}")
-    return Archived(moved, len(linked), tuple(problems))
+    return Archived(moved, len(linked), len(owned), tuple(problems))
+
+
+def _is_ours(desk: Desk, move: Move) -> bool:
+    try:
+        page = desk.find(move.path)
+    except HindbrainError:
+        return False
+    return page is not None and desk.own.is_written(move.path, page.text)
 
 
 def _move(desk: Desk, move: Move, vouch: Callable[[str], None]) -> bool:

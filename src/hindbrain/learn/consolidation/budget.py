@@ -11,7 +11,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,7 @@ class TokenLedger:
         self._clock = clock
 
     def today(self) -> str:
-        return datetime.fromtimestamp(self._clock.now()).date().isoformat()
+        return self._clock.today().isoformat()
 
     def spent(self, day: str = "") -> int:
         """On that day (YYYY-MM-DD), or today."""

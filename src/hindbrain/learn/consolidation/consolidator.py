@@ -120,7 +120,7 @@ class Consolidator:
         return Work(desk, self._memory, self._runs, self._clock, self._writer, self._parts, processed, vouch)
 
     def _append(self, name: str, line: str) -> None:
-        self._writer().append_state_line(name, line)
+        self._writer().append_state_line(name, line, undoable=True)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

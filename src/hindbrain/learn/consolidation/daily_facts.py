@@ -13,13 +13,14 @@ from collections.abc import Collection, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.context.flush import doubts
 from hindbrain.context.flush.rules import Candidate, judge_sentence
 from hindbrain.context.flush.sentences import Sentence, split_sentences
 from hindbrain.context.flush.when import with_dates
 from hindbrain.context.flush.wording import finished
 from hindbrain.learn.consolidation.day_events import DayEvent
-from hindbrain.learn.consolidation.importance import Importance, importance
+from hindbrain.learn.consolidation.importance import Importance, Thresholds, importance
 from hindbrain.learn.consolidation.recurring import Matter, matters
 from hindbrain.memory.policy.provenance import lowest
 
@@ -50,19 +51,21 @@ class _Said(NamedTuple):
     decision: bool
 
 
-def facts_of(events: Sequence[DayEvent], fresh: Collection[str], *, today: date) -> list[Fact]:
+def facts_of(
+    events: Sequence[DayEvent], fresh: Collection[str], *, today: date, least: float = Thresholds().importance
+) -> list[Fact]:
     """The facts of the notes in `fresh`, the oldest first, so that what is newer may replace what is older.
 
-    `events`: of these and of older notes, among which a matter may recur.
+    `events`: of these and of older notes, among which a matter may recur. `least`: importance of a fact.
     """
     found: dict[str, Fact] = {}
     for matter in matters(events):
         news = [event for event in matter.events if event.path in fresh]
         if not news:
             continue
-        facts = [fact for event in news for fact in _of_event(event, matter, today)]
+        facts = [fact for event in news for fact in _of_event(event, matter, today, least)]
         if not facts and matter.is_recurring:
-            facts = _of_matter(matter, news[-1], today)
+            facts = _of_matter(matter, news[-1], today, least)
         for fact in facts:
             key = fact.text.casefold()
             before = found.get(key)
@@ -81,7 +84,7 @@ def fact_id(*parts: str) -> str:
     return "m-" + "".join(_ID_LETTERS[byte & 31] for byte in digest[:_ID_LENGTH])
 
 
-def _of_event(event: DayEvent, matter: Matter, today: date) -> list[Fact]:
+def _of_event(event: DayEvent, matter: Matter, today: date, least: float) -> list[Fact]:
     """What one event says that lasts; nothing when it is neither decided nor called important."""
     facts: list[Fact] = []
     days_old = days_between(event.day, today)
@@ -94,23 +97,23 @@ def _of_event(event: DayEvent, matter: Matter, today: date) -> list[Fact]:
             days_old=days_old,
         )
 
-    if not weigh(decision=True).is_kept:
+    if weigh(decision=True).value < least:
         return []  # too old, whatever it says: reading it would be for nothing
     for said in _said(event):
         weighed = weigh(said.decision)
-        if weighed.is_kept and (said.decision or event.feedback):
+        if weighed.value >= least and (said.decision or event.feedback):
             text = with_dates(said.text, date.fromisoformat(event.day))
             facts.append(_fact(text, said.category, weighed, event, (event.day,)))
     return facts
 
 
-def _of_matter(matter: Matter, newest: DayEvent, today: date) -> list[Fact]:
+def _of_matter(matter: Matter, newest: DayEvent, today: date, least: float) -> list[Fact]:
     """What came back on several days and is nothing else: a pattern."""
     weighed = importance(recurring=True, days_old=days_between(newest.day, today))
     text = finished(matter.wording)
-    if not weighed.is_kept or len(text) > _LONGEST or doubts.is_open(text):
+    if weighed.value < least or len(text) > _LONGEST or doubts.is_open(text):
         return []
-    why = (*weighed.why, f"on {len(matter.days)} days since {matter.days[0]}")
+    why = (*weighed.why, f"on {plural(len(matter.days), 'day')} since {matter.days[0]}")
     # Known by its words and not by its day: the same pattern, seen again, is the same memory.
     fact = _fact(text, "pattern", weighed._replace(why=why), newest, tuple(sorted(matter.words)))
     evidence = tuple(f"{event.path}:{event.line}" for event in matter.events[-5:])

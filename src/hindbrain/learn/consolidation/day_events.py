@@ -16,7 +16,7 @@ from hindbrain.memory.items.item_line import ItemLine, read_line
 from hindbrain.memory.items.item_text import fold, unlinked
 from hindbrain.memory.policy.provenance import lowest
 from hindbrain.vault.note import Block, Note
-from hindbrain.vault.origin import SOURCES
+from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.parse import decode_note, parse_note
 
 _NO_EVENTS = frozenset(section.casefold() for section in (START, END, TOMORROW))
@@ -56,7 +56,8 @@ def events_of(
 ) -> list[DayEvent]:
     """In the order of the note. `is_ours`: lines that learning wrote, which are not learned again."""
     note = parse_note(decode_note(data)[0], stem=path.rpartition("/")[2].removesuffix(".md"))
-    source = _trust(note)
+    # An agent's word at most: nobody asked whether it shall be remembered.
+    source = lowest(("agent", source_of_note(path, note.frontmatter)))
     found: list[DayEvent] = []
     for block, lines in _told(note, is_ours):
         event = _event(block, lines, path, day, source)
@@ -121,10 +122,3 @@ def _title(block: Block) -> str:
 
 def _sources(parts: list[ItemLine]) -> list[str]:
     return [value.casefold() for part in parts if (value := part.value("source"))]
-
-
-def _trust(note: Note) -> str:
-    """An agent's word at most: nobody asked whether it shall be remembered."""
-    told = note.frontmatter.get("source")
-    told = told.strip().casefold() if isinstance(told, str) else ""
-    return lowest(("agent", told if told in SOURCES else "import")) if told else "agent"

@@ -16,7 +16,7 @@ from hindbrain.base.errors import HindbrainError, ModelError
 from hindbrain.context.flush.grounding import Ground
 from hindbrain.context.messages import Message
 from hindbrain.learn.consolidation.daily_facts import Fact, days_between, fact_id
-from hindbrain.learn.consolidation.importance import KEPT_FROM, decay
+from hindbrain.learn.consolidation.importance import Thresholds, decay
 from hindbrain.memory.policy.provenance import lowest
 from hindbrain.models.chat import ChatMessage, ask
 
@@ -77,7 +77,9 @@ class ModelFacts(NamedTuple):
     failure: str = ""  # why the model's answer could not be used, in whole or in part
 
 
-def ask_for_facts(chat: ChatModel, events: Sequence[DayEvent], *, today: date) -> ModelFacts:
+def ask_for_facts(
+    chat: ChatModel, events: Sequence[DayEvent], *, today: date, least: float = Thresholds().importance
+) -> ModelFacts:
     """Never raises for what a model or its service does."""
     facts: dict[str, Fact] = {}
     for part in _requests(events):
@@ -86,7 +88,7 @@ def ask_for_facts(chat: ChatModel, events: Sequence[DayEvent], *, today: date) -
         except HindbrainError as error:
             return ModelFacts(tuple(facts.values()), f"{error.code}: {error}")
         for item in items:
-            fact = _checked(item, part, today)
+            fact = _checked(item, part, today, least)
             if fact is not None:
                 facts.setdefault(fact.text.casefold(), fact)
     return ModelFacts(tuple(facts.values()))
@@ -137,7 +139,7 @@ def _items_of(answer: str) -> list[Any]:
     return items
 
 
-def _checked(item: Any, part: Sequence[DayEvent], today: date) -> Fact | None:
+def _checked(item: Any, part: Sequence[DayEvent], today: date, least: float) -> Fact | None:
     """The fact, when an event really says it."""
     if not isinstance(item, dict):
         return None
@@ -152,7 +154,7 @@ def _checked(item: Any, part: Sequence[DayEvent], today: date) -> Fact | None:
         return None
     newest = max(said, key=lambda event: event.day)
     value = round(_share(item.get("importance")) * decay(days_between(newest.day, today)), 2)
-    if value < KEPT_FROM:
+    if value < least:
         return None
     return Fact(
         fact_id(category, text.casefold(), newest.day), text, category, value,

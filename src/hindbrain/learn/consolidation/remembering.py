@@ -18,12 +18,12 @@ from hindbrain.learn.pages.drafts import drafts_on
 from hindbrain.memory.items.item_text import unlinked
 
 if TYPE_CHECKING:
+    from hindbrain.learn.consolidation.importance import Thresholds
     from hindbrain.learn.consolidation.processed import Processed
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
 
-FACTS_AFTER_DAYS = 7
 _FLUSH_WAIT_S = 10.0
 CONSOLIDATED_TAG = "consolidated"  # of memories that were made here
 _TAGS = ("agent/memory", CONSOLIDATED_TAG)
@@ -52,7 +52,7 @@ def old_day_notes(desk: Desk, *, older_than: int, problems: list[str] | None = N
     it is and named in `problems`."""
     before = (date.fromisoformat(desk.today()) - timedelta(days=older_than)).isoformat()
     found: list[DayNote] = []
-    for path in desk.paths("daily") if desk.layout.has("daily") else ():
+    for path in desk.paths("daily"):
         day = desk.layout.names_of(path).get("date", "")
         if not _is_day(day) or day >= before:
             continue
@@ -71,16 +71,22 @@ class DailyMemories:
     """For one consolidation."""
 
     def __init__(
-        self, desk: Desk, memory: Memory, processed: Processed, chat: Callable[[], ChatModel | None]
+        self,
+        desk: Desk,
+        memory: Memory,
+        processed: Processed,
+        chat: Callable[[], ChatModel | None],
+        thresholds: Thresholds,
     ) -> None:
         self._desk = desk
         self._memory = memory
         self._processed = processed
         self._chat = chat
+        self._thresholds = thresholds
         self._problems: list[str] = []
 
     def remember(self) -> DaysRemembered:
-        notes = old_day_notes(self._desk, older_than=FACTS_AFTER_DAYS, problems=self._problems)
+        notes = old_day_notes(self._desk, older_than=self._thresholds.age_days, problems=self._problems)
         fresh = [note for note in notes if not self._processed.has_note(note.path, note.hash)]
         if not fresh:
             return DaysRemembered(problems=tuple(self._problems))
@@ -102,14 +108,15 @@ class DailyMemories:
 
     def _facts(self, events: Sequence[DayEvent], fresh: set[str]) -> list[Fact]:
         today = date.fromisoformat(self._desk.today())
-        facts = facts_of(events, fresh, today=today)
+        least = self._thresholds.importance
+        facts = facts_of(events, fresh, today=today, least=least)
         chat = self._chat() if drafts_on(self._desk) is None else None
         if chat is None:
             return facts
         from hindbrain.learn.consolidation.facts_by_model import ask_for_facts, joined
 
         news = [event for event in events if event.path in fresh]
-        found = ask_for_facts(chat, news, today=today)
+        found = ask_for_facts(chat, news, today=today, least=least)
         if found.failure:
             self._problems.append(f"the model did not help with daily notes ({found.failure}); rules did")
         return joined(facts, found.facts)
@@ -147,7 +154,7 @@ class DailyMemories:
     def _remember(self, fact: Fact, stored: list[str]) -> bool:
         """True when it waits in the inbox."""
         inbox = self._memory.inbox
-        if any(heard.text == fact.text for heard in inbox.heard(fact.text)):
+        if inbox.asked(fact.text):
             return False  # it was decided on, or waits
         # Deferred: one write for all of them, in this order, whatever a crash left in the queue.
         answer = self._memory.remember(

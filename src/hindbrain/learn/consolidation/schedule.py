@@ -6,12 +6,14 @@ once too often, which changes nothing.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import ConfigError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cronsim import CronSim
 
 EVERY_S = 4 * 3600.0
@@ -29,7 +31,7 @@ def is_due(cron: str, *, last: float, now: float, starting: bool = False) -> boo
     waited_s = now - last
     if waited_s >= EVERY_S or (starting and waited_s >= AT_START_S):
         return True
-    return times and next(_after(cron, last)) <= datetime.fromtimestamp(now)
+    return times and next(_after(cron, last)) <= _wall_clock(now)
 
 
 def check_cron(cron: str) -> bool:
@@ -53,4 +55,8 @@ def check_cron(cron: str) -> bool:
 def _after(cron: str, seconds: float) -> CronSim:
     from cronsim import CronSim
 
-    return CronSim(cron.strip(), datetime.fromtimestamp(seconds))
+    return CronSim(cron.strip(), _wall_clock(seconds))
+
+
+def _wall_clock(seconds: float) -> datetime:
+    return local_time(seconds).replace(tzinfo=None)

@@ -9,17 +9,17 @@ lines below it, before it goes; no search loses it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import HindbrainError
 from hindbrain.learn.consolidation.importance import decay
 from hindbrain.memory.items.archived import archive_folder
 from hindbrain.memory.items.item import Entry, MemoryItem, parse_entries
 from hindbrain.memory.items.item_line import read_line
-from hindbrain.memory.items.word_index import words_of
-from hindbrain.search.terms import STOP_WORDS
+from hindbrain.memory.items.word_index import asked_words, words_of
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.path_rules import check_note_path
 
@@ -69,7 +69,7 @@ def uses_of(accesses: Iterable[Access], injections: Iterable[tuple[float, Sequen
     opened: dict[str, dict[str, float]] = {}
     for path, at, query in accesses:
         last = opened.setdefault(path, {})
-        for word in (words_of(query) - STOP_WORDS) or {""}:
+        for word in asked_words(query) or {""}:
             last[word] = max(last.get(word, 0.0), at)
     injected: dict[str, float] = {}
     for at, items in injections:
@@ -99,7 +99,7 @@ def find_stale(
     adjustment: Callable[[str], float] = lambda _: 0.0,
 ) -> list[Stale]:
     """`adjustment`: what feedback adds to a memory's importance, by its id."""
-    today = datetime.fromtimestamp(now).date()
+    today = local_time(now).date()
     heads = {item.superseded for item in items if item.superseded}
     found: list[Stale] = []
     for item in items:
@@ -230,4 +230,4 @@ def _first_text(category: str, today: str) -> str:
 
 
 def _day_of(seconds: float) -> date:
-    return datetime.fromtimestamp(seconds).date()
+    return local_time(seconds).date()

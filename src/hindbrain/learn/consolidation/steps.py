@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.plural import plural
 from hindbrain.learn.consolidation.archive import archive, daily_to_move, sessions_to_move
+from hindbrain.learn.consolidation.importance import Thresholds
 from hindbrain.learn.consolidation.journals import OldJournals
-from hindbrain.learn.consolidation.remembering import FACTS_AFTER_DAYS, DailyMemories, old_day_notes
+from hindbrain.learn.consolidation.remembering import DailyMemories, old_day_notes
 from hindbrain.learn.consolidation.stale import StaleMemories, find_stale, injections, uses_of
 from hindbrain.learn.pages.drafts import drafts_on
 
@@ -38,6 +40,7 @@ class Parts(NamedTuple):
     summarise: Callable[[Desk], str] = lambda _: ""
     chat: Callable[[], ChatModel | None] = lambda: None
     adjustment: Callable[[str], float] = lambda _: 0.0  # what feedback adds to a memory's importance
+    thresholds: Thresholds = Thresholds()
 
 
 class Counts(NamedTuple):
@@ -103,23 +106,30 @@ class Work:
             self.problems.append(f"what was done could not be noted: {error}")
 
     def _remember_days(self) -> str:
-        found = DailyMemories(self._desk, self._memory, self._processed, self._parts.chat).remember()
+        found = DailyMemories(
+            self._desk, self._memory, self._processed, self._parts.chat, self._parts.thresholds
+        ).remember()
         self._notes = {note.path: note.hash for note in found.notes}
         self.problems += found.problems
         self.counts = self.counts._replace(facts=found.facts, superseded=found.superseded, held=found.held)
         if not found.notes:
             return "no daily note is due"
-        line = f"{_counted(found.facts, 'fact')} of {_counted(len(found.notes), 'daily note')}"
+        line = f"{plural(found.facts, 'fact')} of {plural(len(found.notes), 'daily note')}"
         line += f", {found.superseded} replace older ones" if found.superseded else ""
         return line + (f", {found.held} wait in the inbox" if found.held else "")
 
     def _archive(self) -> str:
-        notes = old_day_notes(self._desk, older_than=FACTS_AFTER_DAYS)
-        moves = [*daily_to_move(self._desk, notes, self._is_done), *sessions_to_move(self._desk)]
+        thresholds = self._parts.thresholds
+        notes = old_day_notes(self._desk, older_than=thresholds.age_days)
+        days = daily_to_move(self._desk, notes, self._is_done, after_days=thresholds.daily_days)
+        moves = [*days, *sessions_to_move(self._desk)]
         found = archive(self._desk, moves, self._vouch)
         self.problems += found.problems
         self.counts = self.counts._replace(archived=found.moved)
-        line = f"{_counted(found.moved, 'note')} moved" if found.moved else "nothing is old enough"
+        if not found.moved and found.owned:
+            return f"none moved; {plural(found.owned, 'old note')} with lines of yours left in place"
+        line = f"{plural(found.moved, 'note')} moved" if found.moved else "nothing is old enough"
+        line += f", {found.owned} with lines of yours left in place" if found.owned else ""
         return line + (f", {found.linked} stay because others link to them" if found.linked else "")
 
     def _is_done(self, path: str, digest: str) -> bool:
@@ -159,8 +169,4 @@ class Work:
         self._stale = found.ids
         self.problems += found.problems
         self.counts = self.counts._replace(stale=len(found.ids))
-        return f"{len(found.ids)} memories moved" if found.ids else "none is stale"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}" if count == 1 else f"{count} {name}s"
+        return f"{plural(len(found.ids), 'memory')} moved" if found.ids else "none is stale"

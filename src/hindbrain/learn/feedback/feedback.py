@@ -125,8 +125,7 @@ class Feedback:
 
 def recalls_of(items: Sequence[MemoryItem], accesses: Sequence[Access], *, now: float) -> dict[str, float]:
     """How often each memory answered a question that led to its note; long ago counts less. Pure."""
-    from hindbrain.memory.items.word_index import words_of
-    from hindbrain.search.terms import STOP_WORDS
+    from hindbrain.memory.items.word_index import asked_words, words_of
 
     holding: dict[tuple[str, str], list[str]] = {}  # note and word -> ids
     for item in items:
@@ -134,7 +133,7 @@ def recalls_of(items: Sequence[MemoryItem], accesses: Sequence[Access], *, now: 
             holding.setdefault((item.path, word), []).append(item.id)
     found: defaultdict[str, float] = defaultdict(float)
     for path, at, query in accesses[-_MOST_ACCESSES:]:
-        asked = {word for word in words_of(query) if word not in STOP_WORDS}
+        asked = asked_words(query)
         shared = Counter(id_ for word in asked for id_ in holding.get((path, word), ()))
         weight = 0.5 ** (max(0.0, now - at) / _DAY_S / RECALL_HALF_LIFE_DAYS)
         for id_, words in shared.items():

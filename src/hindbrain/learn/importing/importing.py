@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.learn.importing.alfworld import runs_of_alfworld
 from hindbrain.learn.importing.chats import is_request, runs_of_chats, runs_of_messages
 from hindbrain.learn.importing.journals import runs_of_journal
@@ -72,7 +73,9 @@ def import_runs(
         else:
             strange.append(path.name)
     if strange:  # a folder may hold anything
-        problems.append(f"{len(strange)} files are no log that is known: {', '.join(strange[:5])}")
+        problems.append(
+            f"{plural(len(strange), 'file is', 'files are')} no known log: {', '.join(strange[:5])}"
+        )
     added = _add(store, logs, mapping, problems)
     return added._replace(problems=_shown(problems))
 
@@ -146,4 +149,4 @@ def _files_in(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _shown(problems: Sequence[str]) -> tuple[str, ...]:
     more = len(problems) - _MOST_PROBLEMS
-    return (*problems[:_MOST_PROBLEMS], *((f"{more} more problems",) if more > 0 else ()))
+    return (*problems[:_MOST_PROBLEMS], *((plural(more, "more problem"),) if more > 0 else ()))

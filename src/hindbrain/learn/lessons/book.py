@@ -124,7 +124,7 @@ class LessonBook:
     def _change(self, path: str, wanted: Sequence[Wanted], page: Page | None) -> bytes | None:
         if page is None and not wanted:
             return None
-        before = page.data if page is not None else first_text(self._desk, "lessons", path, name="Lessons")
+        before = page.data if page is not None else first_text(self._desk, "lessons", name="Lessons")
         after = changed_note(before, path, wanted, lambda line: self._desk.own.is_ours(path, line))
         return None if page is not None and after == before else after
 
@@ -149,7 +149,10 @@ class LessonBook:
         return self._desk.path("lessons", name="Lessons")
 
     def _paths(self) -> list[str]:
-        return [self._home()] if self._desk.is_single("lessons") else self._desk.paths("lessons")
+        """Where lessons are read: their own notes, and where the layout says so the log of failures."""
+        if self._desk.is_single("lessons"):
+            return list(self._desk.layout.paths("lessons"))
+        return self._desk.paths("lessons")
 
 
 class _Result:

@@ -33,6 +33,14 @@ class Stopped(NamedTuple):
     call: str  # what was called, as a digest
 
 
+class KnownGuards(NamedTuple):
+    """The guards that lessons and notes name now."""
+
+    usable: tuple[Guard, ...] = ()
+    unusable: tuple[Unusable, ...] = ()
+    in_force: frozenset[Guard] = frozenset()  # those that hooks and runs know of already
+
+
 class Heeded(NamedTuple):
     """What became of the calls that one guard has stopped."""
 

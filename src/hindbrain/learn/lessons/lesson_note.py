@@ -4,8 +4,14 @@
       - when: “open github.com in Chrome” · “go to example.org”
       - failed: [[Learning/Task Log#^r-20260220-...|2026-02-20]]
 
-A person may edit anything, and type lessons as plain list items. Those under "Retired" are kept, and no
-longer told to anybody; items under other headings are no lessons. Knows nothing of files.
+A person may edit anything, and type lessons as plain list items. Those under "Retired" are kept and no
+longer shown. Items under other headings are no lessons, and neither are entries of a failure log:
+
+    ## 2026-02-20T14:30:00Z
+    - **Command:** Open Chrome and go to github.com
+    - **Score:** 45/100
+
+Knows nothing of files.
 """
 
 from __future__ import annotations
@@ -33,6 +39,15 @@ _LINKED = re.compile(r"#\^([A-Za-z0-9-]+)")
 _DATED = re.compile(r"r-(\d{4})(\d\d)(\d\d)-")
 _AVOID = re.compile(r"(?i)\b(?:do not|don't|never|avoid)(?: \w+){0,2} `([^`]+)`")
 _DO = re.compile(r"(?:^|[;:.] |\b[Uu]se |\bdo )`([^`]+)`(?: before `([^`]+)`)?")
+
+
+# A line of a log entry: a field of it, or the whole entry in one line.
+_LOGGED = re.compile(
+    r"\s*[-*+]\s+\*\*(?:(?:Command|Outcome|Score|Reason|Lesson|Iterations|Actions|Key actions|Duration|RunId"
+    r"|Seen|Original|Corrected|Changed)(?::\*\*|\*\*:)|.+\*\* failed after \d+ iterations?:)",
+    re.IGNORECASE,
+)
+_DATED_HEADING = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class NotedLesson(NamedTuple):
@@ -119,6 +134,13 @@ def _places(data: bytes) -> list[State | None]:
             else None
         )
         places[heading.line :] = [state] * (len(places) - heading.line)
+    ends = [heading.line - 1 for heading in parsed.headings[1:]] + [len(parsed.lines)]
+    for heading, end in zip(parsed.headings, ends, strict=False):
+        if _DATED_HEADING.match(heading.text) and any(map(_LOGGED.match, parsed.lines[heading.line : end])):
+            places[heading.line : end] = [None] * (end - heading.line)
+    for at, line in enumerate(parsed.lines):
+        if _LOGGED.match(line):
+            places[at] = None
     return places
 
 

@@ -6,6 +6,7 @@ that worked); `press_key(l, command: true)` before `type_text({text})` worked in
 
 from __future__ import annotations
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.lessons.contrast import Contrast, Difference
 from hindbrain.learn.lessons.deeds import is_bare
 from hindbrain.learn.recording.wording import plain
@@ -31,7 +32,7 @@ def _avoided(told: Contrast) -> str:
     found = told.avoid
     if found is None:
         return ""
-    counts = f"in {found.failures} of {told.failed} runs that failed, "
+    counts = f"in {found.failures} of {plural(told.failed, 'run')} that failed, "
     counts += f"{found.successes} of {told.worked} that worked"
     deed = f"`{plain(found.deed, _DEED)}`"
     said = f", it answered “{plain(found.said, _REASON)}”" if found.said else ""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.pages.desk import Desk
-from hindbrain.learn.pages.own_lines import OwnLines
 from hindbrain.memory.notes.notebook import Page
+from hindbrain.memory.notes.own_lines import OwnLines
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.parse import decode_note
 from hindbrain.vault.path_rules import check_existing_path

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.recording.shapes import shaped, shown_shape
 from hindbrain.learn.recording.wording import is_deed, item_id, plain
 from hindbrain.memory.notes.scribe import file_name
@@ -163,7 +164,9 @@ def _approaches(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
     best = sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_LINES]
     return [
         Finding(
-            item_id("k", app, "works", shown), f"`{shown}` went well in {good} of {judged} runs", APPROACHES
+            item_id("k", app, "works", shown),
+            f"`{shown}` went well in {good} of {plural(judged, 'run')}",
+            APPROACHES,
         )
         for good, shown, judged in best
     ]
@@ -178,7 +181,9 @@ def _issues(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
             found.append((sum(errors.values()), shown_shape(shape), common))
     worst = sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_LINES]
     return [
-        Finding(item_id("k", app, "fails", shown), f"`{shown}` failed in {times} runs: {error}", ISSUES)
+        Finding(
+            item_id("k", app, "fails", shown), f"`{shown}` failed in {plural(times, 'run')}: {error}", ISSUES
+        )
         for times, shown, error in worst
     ]
 
@@ -217,4 +222,4 @@ _ENDINGS = frozenset(
 
 def _most(counts: Counter[str]) -> str:
     best = sorted((one for one in counts.items() if one[1] >= LEAST_BAD), key=lambda one: (-one[1], one[0]))
-    return ", ".join(f"{value} ({count} runs)" for value, count in best[:MOST_VALUES])
+    return ", ".join(f"{value} ({plural(count, 'run')})" for value, count in best[:MOST_VALUES])

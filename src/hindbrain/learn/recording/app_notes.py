@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.recording.app_knowledge import APPROACHES, ISSUES, PATTERNS, AppKnowledge
@@ -14,6 +16,7 @@ from hindbrain.memory.notes.scribe import file_name
 from hindbrain.memory.policy.provenance import lowest
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
+from hindbrain.vault.parse import parse_note
 from hindbrain.vault.splice import set_property
 
 if TYPE_CHECKING:
@@ -37,13 +40,13 @@ class AppNotes:
         return sum(self._bring(app) for app in apps)
 
     def _bring(self, app: AppKnowledge) -> bool:
-        path = self._desk.path("apps", name=file_name(app.app))
+        path = self._path(app)
         page = self._desk.find(path)
         mark = item_id("a", app.key)
         gone = page is None and self._recordings.has(PART, mark)  # the owner deleted the whole note
         if gone or (page is None and not app.findings):
             return False
-        first = self._first(app, path)
+        first = self._first(app)
         data = page.data if page is not None else first
         sections = self._sections(app, note_source(data, path))
         told = self._recordings.told(PART)
@@ -67,6 +70,26 @@ class AppNotes:
         self._recordings.note(PART, [mark, *(name for items in sections for name in items.lines)])
         return written is not None
 
+    def _path(self, app: AppKnowledge) -> str:
+        """The note that is about the app already, by its property, title or name; else a new one."""
+        usual = self._desk.path("apps", name=file_name(app.app))
+        return usual if self._desk.find(usual) is not None else self._known.get(_folded(app.app), usual)
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """The notes of apps, by each name that they give themselves."""
+        found: dict[str, str] = {}
+        for path in self._desk.paths("apps"):
+            page = self._desk.find(path)
+            if page is None:
+                continue
+            stem = path.rpartition("/")[2].removesuffix(".md")
+            note = parse_note(page.text, stem=stem)
+            for name in (note.frontmatter.get("app"), note.title, stem):
+                if isinstance(name, str) and (key := _folded(name)):
+                    found.setdefault(key, path)
+        return found
+
     def _sections(self, app: AppKnowledge, note_is: str) -> list[Items]:
         lines: dict[str, dict[str, str]] = {APPROACHES: {}, ISSUES: {}, PATTERNS: {}}
         for finding in app.findings:
@@ -80,9 +103,9 @@ class AppNotes:
             lines[finding.section][finding.id] = f"- {text}{mark} ^{finding.id}"
         return [Items(heading, told) for heading, told in lines.items()]
 
-    def _first(self, app: AppKnowledge, path: str) -> bytes:
+    def _first(self, app: AppKnowledge) -> bytes:
         name = file_name(app.app)
-        data = first_text(self._desk, "apps", path, name=name)
+        data = first_text(self._desk, "apps", name=name)
         data = set_property(set_property(data, "type", _KIND), "app", app.app)
         for key, line in _properties(app).items():
             data = set_property(data, key, line.partition(": ")[2])
@@ -98,6 +121,11 @@ class AppNotes:
             if key not in known or self._desk.own.is_ours(path, f"{key}: {known[key]}"):
                 data = set_property(data, key, line.partition(": ")[2])
         return data
+
+
+def _folded(name: str) -> str:
+    """The name without case, blanks and dashes."""
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def _properties(app: AppKnowledge) -> dict[str, str]:

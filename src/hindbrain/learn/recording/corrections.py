@@ -117,7 +117,7 @@ class CorrectionNote:
             return 0
         path = self._desk.path("corrections")
         page = self._desk.find(path)
-        first = first_text(self._desk, "corrections", path)
+        first = first_text(self._desk, "corrections")
         note_is = note_source(page.data if page is not None else first, path)
         new = sorted(correction_entry(one, self._screen, note_is) for one in found)
 

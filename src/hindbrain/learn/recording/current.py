@@ -62,7 +62,7 @@ class Current:
             return
         path = self._desk.path("status")
         page = self._desk.find(path)
-        first = first_text(self._desk, "status", path)
+        first = first_text(self._desk, "status")
         note_is = note_source(page.data if page is not None else first, path)
         lines = self._status_lines(episodes, note_is)
         # What the note says while there is nothing to say; ours, whoever made the note.
@@ -102,7 +102,7 @@ class Current:
         recent = sorted((one for one in fresh if now - one.ended < WINDOW_S), key=lambda one: one.ended)
         if page is None and not recent:
             return
-        first = first_text(self._desk, "recent", path)
+        first = first_text(self._desk, "recent")
         note_is = note_source(page.data if page is not None else first, path)
         new = {block_id(one.run): self._recent_text(one, note_is) for one in recent}
 
@@ -147,7 +147,7 @@ class Current:
             days.setdefault(day, {})[name] = f"- {text} ^{name}"
 
         def change(page: Page | None) -> bytes | None:
-            before = data = first_text(self._desk, "summary", path) if page is None else page.data
+            before = data = first_text(self._desk, "summary") if page is None else page.data
             there = ids_in(data)
             for day, lines in sorted(days.items()):
                 left = [line for name, line in lines.items() if name not in there]

@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from hindbrain.base.clock import local_time
+from hindbrain.base.plural import plural
 from hindbrain.learn.recording.entries import ids_in
 from hindbrain.learn.recording.places import note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
-from hindbrain.learn.recording.wording import block_id, clock_of, counted, day_of, done, scored
+from hindbrain.learn.recording.wording import block_id, clock_of, day_of, done, scored
+from hindbrain.memory.daily.daily import NOTES_BACK, DayEntry, OpenNote, without_settled
 from hindbrain.memory.daily.daily_note import EVENTS, add_items
 from hindbrain.memory.policy.provenance import lowest
 
@@ -29,7 +33,7 @@ def daily_line(episode: Episode, screen: Screen, note_is: str) -> str:
     if reason.text and episode.outcome != "success":
         words += f" — {reason.text}"
     mark = source_mark(lowest((command.source, reason.source)), note_is)
-    return f"{words} ({counted(episode.iterations, 'iteration')}){mark} ^{block_id(episode.run)}"
+    return f"{words} ({plural(episode.iterations, 'iteration')}){mark} ^{block_id(episode.run)}"
 
 
 class DailyLines:
@@ -37,27 +41,71 @@ class DailyLines:
         self._desk = desk
         self._screen = screen
 
-    def add(self, episodes: Sequence[Episode]) -> None:
+    def add(self, episodes: Sequence[Episode], *, today: Sequence[Episode] = ()) -> None:
+        """`today`: all runs of the last day, where the note also tells when its work began and ended."""
         days: dict[str, list[Episode]] = {}
         for episode in sorted(episodes, key=lambda one: (one.started, one.run)):
             days.setdefault(day_of(episode.started), []).append(episode)
         for day, told in days.items():
-            self._add_day(day, told)
+            self._add_day(day, told, [one for one in today if day_of(one.started) == day])
+        worked = [one for one in episodes if one.outcome == "success" and one in today]
+        if worked:
+            self._settle(worked)
 
-    def _add_day(self, day: str, episodes: Sequence[Episode]) -> None:
+    def _add_day(self, day: str, episodes: Sequence[Episode], today: Sequence[Episode]) -> None:
         path = self._path(day)
         first = self._desk.layout.first_text("daily", today=day, date=day).encode()
         page = self._desk.find(path)
-        note_is = note_source(page.data if page is not None else first, path)
+        data = page.data if page is not None else first
+        note_is = note_source(data, path)
         lines = {block_id(one.run): daily_line(one, self._screen, note_is) for one in episodes}
+        session = self._session(today, note_is) if today else DayEntry(local_time(episodes[0].started))
+        log = session.change(session.began, path, data, self._desk.own) if today else bytes
 
         def change(now: Page | None) -> bytes | None:
             data = first if now is None else now.data
             known = ids_in(data)
             left = [line for name, line in lines.items() if name not in known]
-            return add_items(data, EVENTS, left, path) if left else None
+            after = log(add_items(data, EVENTS, left, path) if left else data)
+            return None if after == data else after
 
         self._desk.edit(path, change, ours=lines.values())
+        self._desk.own.note(path, session.notes())
+
+    def _settle(self, worked: Sequence[Episode]) -> None:
+        """Take out of the days before what these runs were still to do."""
+        settled = {f"Retry: {self._screen.command(one).text}" for one in worked}
+        last = date.fromisoformat(day_of(worked[-1].started))
+        for back in range(1, NOTES_BACK + 1):
+            path = self._path((last - timedelta(days=back)).isoformat())
+
+            def change(page: Page | None, path: str = path) -> bytes | None:
+                if page is None:
+                    return None
+                after = without_settled(
+                    page.data, path, settled, lambda line: self._desk.own.is_ours(path, line)
+                )
+                return None if after == page.data else after
+
+            self._desk.edit(path, change)
+
+    def _session(self, episodes: Sequence[Episode], note_is: str) -> DayEntry:
+        """Runs of a day as a session; those that failed and did not work since remain for tomorrow."""
+        by_time = sorted(episodes, key=lambda one: (one.started, one.run))
+        last = {one.command: one for one in by_time}
+        remaining, settled = [], []
+        for episode in last.values():
+            command = self._screen.command(episode)
+            if episode.failed and not command.left_out:
+                remaining.append(OpenNote(f"Retry: {command.text}", command.source))
+            elif episode.outcome == "success":
+                settled.append(f"Retry: {command.text}")
+        about = self._screen.command(by_time[0])
+        context = "" if about.left_out else f"{about.text}{source_mark(about.source, note_is)}"
+        began, ended = local_time(by_time[0].started), local_time(max(one.ended for one in by_time))
+        if ended.date() != began.date():
+            ended = began.replace(hour=23, minute=59)
+        return DayEntry(began, ended, context, tuple(remaining), frozenset(settled))
 
     def _path(self, day: str) -> str:
         """Where the note of the day is, else where it would be."""

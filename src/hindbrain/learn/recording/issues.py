@@ -8,7 +8,7 @@ it; only lines that are still ours change, and an entry that they deleted stays 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.recording.entries import entries_of, ids_in, replace_line
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.notebook import Page
 
 PART = "issues"
-OPEN, FAILURES = "Open", "Failures"  # the heading in a note of issues, and in the note of lessons
+OPEN = "Open"  # the heading below which new issues stand
 REVIEW = "review needed"
 _LEVEL = 3
 _MOST_NEW = 200  # entries that one recording adds
-_SEEN, _LESSON = "- **Seen:**", "- **Lesson:**"
+SOLVED = "Solved"
+_SEEN, _LESSON, _SOLVED = "- **Seen:**", "- **Lesson:**", "- **Solved:**"
 _MOST_CHARS, _MOST_WORDS = 4_000, 40  # of a command or a reason, by which it is known
 # Not `alike.masked`: that may be tuned, and an id in a note must stay what it is.
 _VARIES = re.compile(
@@ -71,6 +72,20 @@ def find_issues(episodes: Sequence[Episode]) -> list[Issue]:
             known = found.get(name) or Issue(name, episode, reason, score, (), episode.ended, steps)
             found[name] = known._replace(last=max(known.last, episode.ended))
     return [issue._replace(runs=tuple(runs[issue.id])) for issue in found.values()]
+
+
+def find_solved(issues: Iterable[Issue], episodes: Iterable[Episode]) -> dict[str, Episode]:
+    """By the id of an issue: the first run with the same command that went well since it was last seen."""
+    worked: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        if episode.outcome == "success":
+            worked.setdefault(_gist(episode.command), []).append(episode)
+    solved: dict[str, Episode] = {}
+    for issue in issues:
+        since = [one for one in worked.get(_gist(issue.first.command), ()) if one.started > issue.last]
+        if since:
+            solved[issue.id] = min(since, key=lambda one: (one.started, one.run))
+    return solved
 
 
 def _gist(text: str) -> str:
@@ -117,9 +132,9 @@ class IssueNote:
         """Tell the issues that are new, count those that are told; returns how many were new. One write."""
         if not issues:
             return 0
-        path, heading = self._place()
+        path = self._desk.path("issues")
         page = self._desk.find(path)
-        first = self._first(path)
+        first = first_text(self._desk, "issues")
         data = page.data if page is not None else first
         note_is = note_source(data, path)
         there = ids_in(data)
@@ -138,17 +153,58 @@ class IssueNote:
             after = self._with_lines(before, path, _SEEN, seen)
             known = ids_in(after)
             new = [line for name, lines in entries.items() if name not in known for line in ("", *lines)]
-            after = _below(after, heading, new[1:], path) if new else after
+            after = _below(after, OPEN, new[1:], path) if new else after
             return None if after == before else after
 
-        ours = [f"## {heading}", *(line for lines in entries.values() for line in lines), *seen.values()]
+        ours = [f"## {OPEN}", *(line for lines in entries.values() for line in lines), *seen.values()]
         self._desk.edit(path, change, ours=ours)
         self._recordings.note(PART, seen)
         return len(fresh)
 
+    def sort_solved(self, issues: Sequence[Issue], solved: Mapping[str, Episode]) -> None:
+        """Move issues that worked since from "Open" to "Solved", and back those that came again. One write.
+
+        An entry is moved whole, with what its owner wrote in it. One that stands elsewhere is left there.
+        """
+        path = self._desk.path("issues")
+        if self._desk.find(path) is None:
+            return
+        lines = {name: f"{_SOLVED} {day_of(run.started)}, it worked" for name, run in solved.items()}
+        again = {issue.id for issue in issues} - set(solved)
+        self._desk.own.note(path, lines.values())
+
+        def change(now: Page | None) -> bytes | None:
+            if now is None:
+                return None
+            data = self._moved(now.data, path, OPEN, SOLVED, lines)
+            data = self._moved(data, path, SOLVED, OPEN, dict.fromkeys(again, ""))
+            return None if data == now.data else data
+
+        self._desk.edit(path, change)
+
+    def _moved(self, data: bytes, path: str, here: str, there: str, lines: Mapping[str, str]) -> bytes:
+        """Move entries from one section to another. `lines`: by id, what is added to it; "": ours goes."""
+        from hindbrain.learn.pages.sections import section_at
+
+        section = section_at(data, here)
+        note = NoteLines(data, path)
+        moved: list[str] = []
+        for entry in reversed(entries_of(note, data, _LEVEL)):
+            if section is None or entry.id not in lines or not section[0] <= entry.start < section[1]:
+                continue
+            texts = note.texts[entry.start : entry.stop]
+            mark = [line for line in texts if line.startswith(_SOLVED) and self._desk.own.is_ours(path, line)]
+            if not lines[entry.id] and not mark:
+                continue  # its owner put it there
+            kept = [line for line in texts if line not in mark]
+            moved[:0] = ["", *kept, *filter(None, [lines[entry.id]])]
+            blank = entry.stop < len(note.texts) and not note.texts[entry.stop].strip()
+            note.remove(entry.start, entry.stop + blank)
+        return _below(note.data(), there, moved[1:], path) if moved else data
+
     def name_lessons(self, issues: Sequence[Issue], lessons: Sequence[Lesson]) -> int:
         """Put a link to its lesson where an issue still says that a review is needed; returns how many."""
-        path, _ = self._place()
+        path = self._desk.path("issues")
         note = self._desk.path("lessons") if self._desk.is_single("lessons") else ""
         if self._desk.find(path) is None or not note:
             return 0
@@ -171,20 +227,6 @@ class IssueNote:
 
         self._desk.edit(path, change, ours=links.values())
         return count
-
-    def _place(self) -> tuple[str, str]:
-        """The note, and the heading below which issues are told."""
-        if self._desk.layout.has("issues"):
-            return self._desk.path("issues"), OPEN
-        if self._desk.is_single("lessons"):
-            return self._desk.path("lessons"), FAILURES
-        return self._desk.path("lessons", name=FAILURES), FAILURES
-
-    def _first(self, path: str) -> bytes:
-        role = "issues" if self._desk.layout.has("issues") else "lessons"
-        if self._desk.is_single(role):
-            return first_text(self._desk, role, path)
-        return first_text(self._desk, role, path, name=FAILURES)
 
     def _with_lines(self, data: bytes, path: str, lead: str, lines: Mapping[str, str]) -> bytes:
         """The note with another line of that kind in these entries, where the line is still ours."""

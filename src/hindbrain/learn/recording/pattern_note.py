@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.recording.items import Items, taken_back, with_items
 from hindbrain.learn.recording.places import first_text
 from hindbrain.learn.recording.screening import Screen
@@ -30,7 +31,7 @@ def pattern_line(pattern: Pattern, screen: Screen) -> str:
     best = screen.told(pattern.best, MOST_COMMAND, pattern.source)
     share = round(100 * pattern.successes / pattern.runs)
     text = (
-        f'"{command.text}": {pattern.runs} runs, {share} % went well, '
+        f'"{command.text}": {plural(pattern.runs, "run")}, {share} % went well, '
         f"{pattern.iterations:.1f} iterations on average"
     )
     text += f"; best: {best.text}" if best.text else ""
@@ -49,7 +50,7 @@ class PatternNote:
         told = self._recordings.told(PART)
         if page is None and (not patterns or told):
             return  # nothing to say, or its owner deleted the note
-        first = first_text(self._desk, "patterns", path)
+        first = first_text(self._desk, "patterns")
         items = Items(HEADING, {one.id: pattern_line(one, self._screen) for one in patterns})
 
         def ours(line: str) -> bool:

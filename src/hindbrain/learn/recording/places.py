@@ -17,33 +17,29 @@ if TYPE_CHECKING:
     from hindbrain.learn.pages.desk import Desk
 
 SOURCE = "tool"
-# role -> the `type` of its notes and the sentence below their title, where the layout has no first text.
-_FIRST: Mapping[str, tuple[str, str]] = {
-    "task_log": ("task-log", "Finished runs, one heading for each, the newest last."),
-    "status": ("status", ""),
-    "recent": ("recent-actions", "What was done in the last two hours, the newest last."),
-    "summary": ("daily-summary", "What each day came to."),
-    "issues": ("issues", "Problems that were met, and what solved them."),
-    "lessons": ("lessons", "What went wrong, and how to avoid it next time."),
-    "corrections": ("corrections", "Where you put an agent right, and what you meant."),
-    "patterns": ("patterns", "What comes back again and again, with the way that works best."),
-    "archive": ("archive", "Older entries, as they stood in their note."),
-    "apps": ("app-knowledge", ""),
+# role -> the sentence below the title of its notes, where the layout has no first text.
+_FIRST: Mapping[str, str] = {
+    "task_log": "Finished runs, one heading for each, the newest last.",
+    "status": "",
+    "recent": "What was done in the last two hours, the newest last.",
+    "summary": "What each day came to.",
+    "issues": "Problems that were met, and what solved them.",
+    "lessons": "What went wrong, and how to avoid it next time.",
+    "corrections": "Where you put an agent right, and what you meant.",
+    "patterns": "What comes back again and again, with the way that works best.",
+    "archive": "Older entries, as they stood in their note.",
+    "apps": "",
 }
 # Notes in which their owner writes as well: there each line of ours says its source.
 _SHARED = ("issues", "lessons")
 
 
-def first_text(desk: Desk, role: str, path: str, **names: str) -> bytes:
+def first_text(desk: Desk, role: str, **names: str) -> bytes:
     """What a new note of the role begins with."""
     today = desk.today()
-    if desk.layout.has(role) and role in desk.layout.start:
-        data = desk.layout.first_text(role, today=today, **names).encode()
-    else:
-        kind, sentence = _FIRST[role]
-        title = names.get("name") or path.rpartition("/")[2].removesuffix(".md")
-        body = f"# {title}\n" + (f"\n{sentence}\n" if sentence else "")
-        data = f"---\ntype: {kind}\ncreated: {today}\ntags: [agent]\n---\n{body}".encode()
+    data = desk.layout.first_text(role, today=today, **names).encode()
+    if role not in desk.layout.start and (sentence := _FIRST[role]):
+        data += f"\n{sentence}\n".encode()
     return data if role in _SHARED else set_property(data, "source", SOURCE)
 
 

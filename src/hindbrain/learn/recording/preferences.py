@@ -14,9 +14,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.alike import masked
 from hindbrain.learn.recording.kinds import Kind, in_words, kinds_of
-from hindbrain.learn.recording.wording import counted, day_of, is_deed, item_id, plain
+from hindbrain.learn.recording.wording import day_of, is_deed, item_id, plain
 from hindbrain.memory.policy.provenance import lowest
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _app_choice(kind: Kind, towards: Mapping[str, Correction], unwanted: Contain
     # Where nothing else was ever opened, nobody chose.
     if len({other for other, _ in opened}) < 2:
         return []
-    text = f"Uses {app} {in_words(kind)} ({count} of {counted(len(choices), 'run')})"
+    text = f"Uses {app} {in_words(kind)} ({count} of {plural(len(choices), 'run')})"
     return [_preference("app", app, text, count, choices)]
 
 
@@ -139,7 +140,7 @@ def _value_choices(kind: Kind, towards: Mapping[str, Correction]) -> list[Prefer
         # The same command again and again shows what is done often, not what is preferred.
         if len(commands) >= LEAST_RUNS:
             what = f"Chooses {value} as {key.replace('_', ' ')} {in_words(kind)}"
-            text = f"{what} ({count} of {len(choices)} runs)"
+            text = f"{what} ({count} of {plural(len(choices), 'run')})"
             found.append(_preference(f"{tool}.{key}", value, text, count, choices))
     return found
 

@@ -28,6 +28,7 @@ _PREFERENCES = "preferences"
 _IMPORTANCE = 0.6  # of a preference that was observed, not stated
 _MANY = 1_000  # runs that are new at once: years that were imported
 _LATELY_S = 30 * 86_400.0
+_TODAY_S = 86_400.0  # runs that ended since then are part of a day that goes on, not of an import
 
 
 class Recorded(NamedTuple):
@@ -175,17 +176,18 @@ class _Recording:
     def _daily(self, fresh: list[Episode]) -> None:
         from hindbrain.learn.recording.daily_lines import DailyLines
 
-        DailyLines(self._desk, self._screen).add(lately(fresh, self._episodes))
+        today = [one for one in self._episodes if one.ended > self._now - _TODAY_S]
+        DailyLines(self._desk, self._screen).add(lately(fresh, self._episodes), today=today)
 
     def _issues(self, fresh: list[Episode]) -> None:
-        from hindbrain.learn.recording.issues import IssueNote, find_issues
+        from hindbrain.learn.recording.issues import IssueNote, find_issues, find_solved
 
         runs = {one.run for one in fresh if one.failed or one.rejections}
-        if not runs:
-            return
-        touched = [issue for issue in find_issues(self._episodes) if not runs.isdisjoint(issue.runs)]
-        new = IssueNote(self._desk, self._screen, self._recordings).bring_up_to(touched)
-        self._result = self._result._replace(issues=new)
+        issues = find_issues(self._episodes)
+        touched = [issue for issue in issues if not runs.isdisjoint(issue.runs)]
+        note = IssueNote(self._desk, self._screen, self._recordings)
+        self._result = self._result._replace(issues=note.bring_up_to(touched))
+        note.sort_solved(issues, find_solved(issues, self._episodes))
 
     def _corrections(self, fresh: list[Episode]) -> None:
         from hindbrain.learn.recording.corrections import CorrectionNote

@@ -65,7 +65,7 @@ class TaskLog:
         raise NoteChanged(f"{path!r} changes all the time; runs are recorded later")
 
     def _attempt(self, path: str, page: Page | None, episodes: Sequence[Episode]) -> Logged | None:
-        before = page.data if page is not None else first_text(self._desk, "task_log", path)
+        before = page.data if page is not None else first_text(self._desk, "task_log")
         note_is = note_source(before, path)
         new = sorted(entry_of(episode, self._screen, note_is) for episode in episodes)
         kept = with_newest(before, new, self._live, path, slack=round(self._live * _SLACK))
@@ -105,7 +105,7 @@ class TaskLog:
 
         def change(page: Page | None) -> bytes | None:
             nonlocal left
-            data = page.data if page is not None else first_text(self._desk, "archive", path, name=title)
+            data = page.data if page is not None else first_text(self._desk, "archive", name=title)
             there, known = set(_blocks(data)), ids_in(data)
             # A run that is new to the log is known by its id; what stood in the log only by its bytes, since
             # its owner may have changed it after a crash.

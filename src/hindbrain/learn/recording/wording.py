@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from hindbrain.base.clock import local_time
 from hindbrain.memory.items.item_text import fold
 
 if TYPE_CHECKING:
@@ -83,10 +84,6 @@ def scored(score: int | None) -> str:
     return "" if score is None else f" (score: {score})"
 
 
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def is_deed(action: Action) -> bool:
     """Does it act on the world, and not only look at it or at this memory?"""
     return _acts(action.name)
@@ -145,9 +142,9 @@ def stamp(at: float) -> str:
 
 def day_of(at: float) -> str:
     """The owner's day."""
-    return datetime.fromtimestamp(at).date().isoformat()
+    return local_time(at).date().isoformat()
 
 
 def clock_of(at: float) -> str:
     """`14:30`, as the owner's clock on the wall shows it."""
-    return f"{datetime.fromtimestamp(at):%H:%M}"
+    return f"{local_time(at):%H:%M}"

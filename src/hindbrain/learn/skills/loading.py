@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.learn.pages.desk import FALLBACKS
 from hindbrain.learn.skills.skill import Skill
 from hindbrain.learn.templates.trigger import trigger_problem
+from hindbrain.vault.layout import folders_in
 from hindbrain.vault.note import Property
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.parse import decode_note, parse_note
-from hindbrain.vault.path_template import fixed_folder
 
 if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 MOST_FILES = 1_000  # a folder with more is no folder of skills
 MOST_BYTES = 256 * 1024
 _FILE = "SKILL.md"
+_DEEPEST = 3  # folders below the folder of skills
 _NO_SKILLS = frozenset({"readme.md", "index.md", "_index.md", "license.md", "changelog.md"})
 
 
@@ -81,22 +81,21 @@ def parse_skill(data: bytes, path: str) -> Skill:
 
 
 def _in_vault(root: Path, layout: Layout, problems: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Notes of the skills folder, and SKILL.md in folders of it: both forms, whatever the layout has."""
+    """Notes of the skills folder and of the folders in it, and SKILL.md: both forms, in every layout."""
     from hindbrain.vault.path_rules import check_existing_path
     from hindbrain.vault.paths import read_note
     from hindbrain.vault.template_notes import matching_notes
 
-    if layout.has("skills"):
-        folder = layout.folder_of("skills")
-    else:
-        folder = "/".join(part for part in (layout.folder, fixed_folder(FALLBACKS["skills"])) if part)
+    folder = layout.folder_of("skills")
     if not folder:
         return
     try:
-        paths = [
-            *matching_notes(root, f"{folder}/{{name}}.md"),
-            *matching_notes(root, f"{folder}/{{name}}/{_FILE}"),
-        ]
+        paths = list[str](matching_notes(root, f"{folder}/{{name}}.md"))
+        for below in _folders_below(root, folder):
+            # A folder with a SKILL.md is one skill: the other notes in it are its parts.
+            notes = matching_notes(root, f"{below}/{{name}}.md")
+            whole = [path for path in notes if path.rpartition("/")[2] == _FILE]
+            paths += whole or notes
     except HindbrainError as error:
         problems.append(str(error))
         return
@@ -107,6 +106,17 @@ def _in_vault(root: Path, layout: Layout, problems: list[str]) -> Iterator[tuple
             yield path, read_note(root, check_existing_path(path))
         except HindbrainError as error:
             problems.append(f"{path}: {error}")
+
+
+def _folders_below(root: Path, folder: str) -> list[str]:
+    """The folders of skills in a folder, such as `skills/custom`; nothing below a skill's own folder."""
+    found: list[str] = []
+    level = [folder]
+    for _ in range(_DEEPEST):
+        level = [f"{above}/{name}" for above in level for name in folders_in(root / above)][:MOST_FILES]
+        found += level
+        level = [below for below in level if not (root / below / _FILE).is_file()]
+    return found[:MOST_FILES]
 
 
 def _in_folders(folders: Sequence[Path], problems: list[str]) -> Iterator[tuple[str, bytes]]:

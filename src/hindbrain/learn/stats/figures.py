@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from hindbrain.context.topic.ledger import Injections
 from hindbrain.learn.feedback.returns import Return
 
 # week: a period for each calendar week. runs: as many runs in each, where weeks would be too few or too many.
@@ -81,3 +82,4 @@ class Stats(NamedTuple):
     templates: TemplateFigures = TemplateFigures()
     memory: MemoryFigures = MemoryFigures()
     background: Mapping[str, int] = {}  # tokens that background work spent, by purpose
+    hosts: Injections = Injections()  # what hooks and plugins put into prompts, of the last 30 days at most

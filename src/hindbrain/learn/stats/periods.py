@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
+from hindbrain.base.clock import local_time
 from hindbrain.learn.stats.figures import By, Counts, Period
 
 _LEAST_WEEKS, _MOST_WEEKS = 4, 26
@@ -34,7 +35,7 @@ def periods_of(ends: Sequence[float]) -> tuple[By, list[tuple[Period, slice]]]:
 def _weeks(first: float, last: float) -> list[float]:
     """Mondays at midnight, from the one before the first run to the one behind the last; [] when too few or
     too many. By the calendar, so that a week with another hour in it is a week."""
-    day = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
+    day = local_time(first).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     monday = day - timedelta(days=day.weekday())
     found = [monday.timestamp()]
     while found[-1] <= last and len(found) <= _MOST_WEEKS + 1:

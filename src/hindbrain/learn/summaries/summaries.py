@@ -120,7 +120,7 @@ class Summaries:
 
     def _put(self, heading: str, lines: Sequence[str]) -> None:
         path = self._path
-        first = first_text(self._desk, "summary", path)
+        first = first_text(self._desk, "summary")
 
         def change(page: Page | None) -> bytes | None:
             data = first if page is None else page.data
@@ -155,7 +155,7 @@ class Summaries:
 
     def _note_source(self) -> str:
         page = self._desk.find(self._path)
-        data = first_text(self._desk, "summary", self._path) if page is None else page.data
+        data = first_text(self._desk, "summary") if page is None else page.data
         return note_source(data, self._path)
 
     @property

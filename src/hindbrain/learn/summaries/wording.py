@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.recording.screening import source_mark
-from hindbrain.learn.recording.wording import counted
 from hindbrain.memory.policy.provenance import lowest
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def _counts(runs: Sequence[RunTold]) -> str:
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{other} without a result"] if other else []
     iterations = sum(run.episode.iterations for run in runs)
-    steps = f"; {counted(iterations, 'iteration')}" if iterations else ""
-    return f"{counted(len(runs), 'run')}: {', '.join(parts)}{steps}"
+    steps = f"; {plural(iterations, 'iteration')}" if iterations else ""
+    return f"{plural(len(runs), 'run')}: {', '.join(parts)}{steps}"
 
 
 def _links(runs: Sequence[RunTold]) -> str:

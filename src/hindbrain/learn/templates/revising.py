@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from hindbrain.base.plural import plural
 from hindbrain.learn.pages.sections import section_at, with_section
 from hindbrain.learn.templates import template_note
 from hindbrain.learn.templates.records import line_digest
@@ -69,7 +70,8 @@ def revised(data: bytes, revision: Revision, around: Surroundings) -> Revised:
 
 
 def suggestion(template: Template) -> str:
-    return f"- {template.successes} runs that went well did: {template_note.in_one_line(template.steps)}"
+    runs = plural(template.successes, "run")
+    return f"- {runs} that went well did: {template_note.in_one_line(template.steps)}"
 
 
 def listed_lines(template: Template, task_log: str) -> list[str]:

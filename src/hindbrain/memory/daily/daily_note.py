@@ -13,7 +13,7 @@ Pure: bytes in, bytes out. A note is extended, never rearranged. Knows nothing o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hindbrain.base.errors import VaultError
 from hindbrain.vault.line_shapes import item_content
@@ -24,18 +24,41 @@ from hindbrain.vault.parse import decode_note, parse_note
 START, EVENTS, END, TOMORROW = "Session Start", "Events", "Session End", "Notes for Tomorrow"
 _ORDER = (START, EVENTS, END, TOMORROW)
 _TIME = re.compile(r"\s*[-*+]\s+\*\*Time\*\*:\s*([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?")
+_AT = re.compile(r"- \[([0-2][0-9]:[0-5][0-9])\] ")
 _NOT_TEXT = ("code", "comment", "math", "html")
 
 
 def add_items(data: bytes, section: str, lines: Sequence[str], path: str) -> bytes:
-    """Add list items to a section's own list, before the headings in it."""
+    """Add list items to a section's own list, before the headings in it.
+
+    Items that begin with a time (`- [14:05] `) go before those of a later time.
+    """
     note = _parse(data)
     found = _find(note, section)
     if found is None:
         return _insert(data, _place_for(note, section), [f"## {section}", *lines], path)
     first, _, _ = found
     stop = next((heading.line - 1 for heading in note.headings if heading.line > first), len(note.lines))
-    return _insert(data, _trimmed(note, first, stop), lines, path)
+    end = _trimmed(note, first, stop)
+    groups: dict[int, list[str]] = {}
+    for line in lines:
+        groups.setdefault(_place_in_time(note, first, end, line), []).append(line)
+    for at in sorted(groups, reverse=True):  # from the last one, so that the other places stay true
+        data = _insert(data, at, groups[at], path)
+    return data
+
+
+def _place_in_time(note: Note, first: int, end: int, line: str) -> int:
+    """Before the items of a later time that end the list; else the end of it."""
+    own = _AT.match(line)
+    at = end
+    for above in range(end - 1, first - 1, -1) if own else ():
+        other = _AT.match(note.lines[above])
+        if other and own and other[1] <= own[1]:
+            break
+        if other:
+            at = above
+    return at
 
 
 def add_block(data: bytes, section: str, title: str, lines: Sequence[str], path: str) -> bytes:
@@ -49,17 +72,37 @@ def add_block(data: bytes, section: str, title: str, lines: Sequence[str], path:
     return _insert(data, _trimmed(note, first, stop), [f"{mark} {title}", *lines], path)
 
 
-def last_time(data: bytes, section: str) -> int | None:
-    """The last `**Time**` of a section, in seconds of the day; None when it has none."""
+def remove_items(data: bytes, section: str, gone: Callable[[str], bool], path: str) -> bytes:
+    """Take lines out of a section; its heading and everything else stay."""
+    found = _find(_parse(data), section)
+    if found is None:
+        return data
+    lines = NoteLines(data, repr(path))
+    for at in reversed(range(found[0], min(found[1], len(lines.texts)))):
+        if gone(lines.texts[at]):
+            lines.remove(at, at + 1)
+    return lines.data()
+
+
+def section_lines(data: bytes, section: str) -> list[str]:
+    """The lines of a section that are not blank, without its heading; [] when it is not there."""
     note = _parse(data)
     found = _find(note, section)
-    if found is None:
-        return None
-    times = [match for line in note.lines[found[0] : found[1]] if (match := _TIME.match(line))]
-    if not times:
-        return None
-    hours, minutes, seconds = (int(part or 0) for part in times[-1].groups())
-    return hours * 3600 + minutes * 60 + seconds
+    return [] if found is None else [line for line in note.lines[found[0] : found[1]] if line.strip()]
+
+
+def without_sessions(data: bytes) -> bytes:
+    """The note without the times of sessions and the notes for tomorrow, for who reads what happened."""
+    for section in (START, END, TOMORROW):
+        data = remove_items(data, section, lambda _: True, "")
+    return data
+
+
+def times(data: bytes, section: str) -> list[int]:
+    """The `**Time**` lines of a section, in seconds of the day."""
+    matches = filter(None, map(_TIME.match, section_lines(data, section)))
+    parts = ([int(part or 0) for part in match.groups()] for match in matches)
+    return [hours * 3600 + minutes * 60 + seconds for hours, minutes, seconds in parts]
 
 
 def _parse(data: bytes) -> Note:
@@ -104,7 +147,8 @@ def _insert(data: bytes, at: int, new: Sequence[str], path: str) -> bytes:
     if before.strip() and not _follows(before, texts[0]):
         texts.insert(0, "")
         skipped = 1
-    if at < len(lines.texts) and lines.texts[at].strip():
+    after = lines.texts[at] if at < len(lines.texts) else ""
+    if after.strip() and not (item_content(texts[-1]) > 0 and _AT.match(after)):
         texts.append("")
     lines.insert(at, texts)
     changed = lines.data()

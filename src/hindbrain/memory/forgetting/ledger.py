@@ -1,13 +1,14 @@
 """Which memories there are, by id and hash: so that a line a person deletes in a note is noticed.
 
 `.hindbrain/memories.jsonl` says what was stored where. An id that is gone from a note that is there and could
-be read is a deletion; an id in another note has moved; a note that is missing, or lost everything at once,
-says nothing. A line that comes back (undo, a sync tool) is known again and its tombstone lifted.
+be read, and that stands in no other note of the vault, is a deletion; an id in another note has moved; a note
+that is missing, or lost everything at once, says nothing. A line that comes back (undo, a sync tool) is known
+again and its tombstone lifted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     check: int  # salted checksum of the text
     print: Fingerprint
     gone: bool = False
+    by_hand: bool = False  # gone because a person deleted its line
 
 
 class Ledger:
@@ -44,6 +46,24 @@ class Ledger:
         self._read_to = Mark()
         self._entries: dict[str, Entry] = {}
         self._by_text: dict[str, set[str]] = {}  # exact hash -> ids
+        self._living: tuple[Mark, dict[str, str]] = (Mark(), {})
+
+    @property
+    def version(self) -> int:
+        """Another number whenever there is something new."""
+        self._known()
+        return hash(self._read_to)
+
+    def living(self) -> Mapping[str, str]:
+        """The memories that were stored and not taken away, and the note in which each stood last."""
+        known = self._known()
+        if self._living[0] != self._read_to:
+            found = {entry.id: entry.path for entry in known.values() if not entry.gone}
+            self._living = (self._read_to, found)
+        return self._living[1]
+
+    def deleted_by_hand(self) -> frozenset[str]:
+        return frozenset(entry.id for entry in self._known().values() if entry.by_hand)
 
     def ids(self) -> frozenset[str]:
         """Every memory that was ever stored here, those that are gone included."""
@@ -69,20 +89,34 @@ class Ledger:
         print_ = fingerprint(text, self._tombstones.salt)
         return print_.exact in self._by_text or (bool(print_.words) and print_.words in self._by_text)
 
-    def note_gone(self, ids: Iterable[str]) -> None:
+    def note_gone(self, ids: Iterable[str], *, by_hand: bool = False) -> None:
         """These were taken away on purpose (forgotten, merged); their absence means nothing more."""
         known = self._known()
         gone = [id_ for id_ in ids if id_ in known and not known[id_].gone]
         if gone:
-            self._log.append({"at": round(self._clock.now()), "gone": gone})
+            event = {"at": round(self._clock.now()), "gone": gone}
+            self._log.append({**event, "by": "hand"} if by_hand else event)
+
+    def note_lost(self, ids: Iterable[str]) -> None:
+        """The notes of these are gone as a whole; nobody knows where they stand."""
+        known = self._known()
+        lost = [id_ for id_ in ids if id_ in known and known[id_].path]
+        if lost:
+            self._log.append({"at": round(self._clock.now()), "lost": lost})
 
     def notice(
-        self, items_now: Sequence[MemoryItem], readable: Collection[str], *, complete: bool = True
+        self,
+        items_now: Sequence[MemoryItem],
+        readable: Collection[str],
+        *,
+        complete: bool = True,
+        surely_nowhere: Callable[[Collection[str]], set[str]] = set,
     ) -> list[str]:
         """Compare with what the notes hold now; returns the ids that a person deleted.
 
         `readable`: paths of the memory notes that were read. `complete`: no memory note failed to be read;
-        else an id that is gone may have moved there, and nothing is decided.
+        else an id that is gone may have moved there, and nothing is decided. `surely_nowhere`: which of some
+        ids stand in no note of the vault.
         """
         known = dict(self._known())
         present = {item.id for item in items_now if item.id}
@@ -96,9 +130,11 @@ class Ledger:
             if not entry.gone and entry.id not in present and entry.path in readable
         ]
         deleted = _without_emptied(missing, {item.path for item in items_now if item.id})
+        nowhere = surely_nowhere([entry.id for entry in deleted]) if deleted else set()
+        deleted = [entry for entry in deleted if entry.id in nowhere]
         for entry in deleted:
             self._tombstones.add_known(entry.print, why="deleted")
-        self.note_gone(entry.id for entry in deleted)
+        self.note_gone((entry.id for entry in deleted), by_hand=True)
         return [entry.id for entry in deleted]
 
     def _lift_returned(self, known: dict[str, Entry], present: set[str]) -> None:
@@ -133,10 +169,13 @@ class Ledger:
                 self._by_text.setdefault(known.print.words, set()).add(known.id)
             except (TypeError, ValueError):
                 continue  # written by a newer Hindbrain, perhaps: this one does not judge by it
+        for id_ in _rows(event, "lost"):
+            if (entry := self._entries.get(str(id_))) is not None:
+                self._entries[entry.id] = entry._replace(path="")
         for id_ in _rows(event, "gone"):
             entry = self._entries.get(str(id_))
             if entry is not None:
-                self._entries[entry.id] = entry._replace(gone=True)
+                self._entries[entry.id] = entry._replace(gone=True, by_hand=event.get("by") == "hand")
 
 
 def _rows(event: Event, key: str) -> list[Any]:

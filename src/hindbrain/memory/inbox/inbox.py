@@ -8,18 +8,18 @@ one id is once), then the decision is logged, then the line goes. One process at
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import NoteChanged, NotFound, UsageError
+from hindbrain.memory.forgetting.fingerprint import fingerprint
 from hindbrain.memory.inbox import inbox_note
-from hindbrain.memory.inbox.inbox_log import InboxLog, Known
+from hindbrain.memory.inbox.inbox_log import InboxLog, Known, State
 from hindbrain.memory.inbox.inbox_note import InboxLine, Proposal
-from hindbrain.memory.inbox.inbox_plan import Decided, Plan, memory_id, plan_settling
+from hindbrain.memory.inbox.inbox_plan import Decided, Plan, memory_id, plan_settling, with_trust
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard
 from hindbrain.vault.lock import FileLock
@@ -77,9 +77,7 @@ class Inbox:
 
     @property
     def path(self) -> str:
-        if self._layout.has("inbox"):
-            return self._layout.path("inbox")
-        return f"{self._layout.folder}/Inbox.md".lstrip("/")
+        return self._layout.path("inbox")
 
     def hold(self, proposal: Proposal) -> str:
         """Let it wait in the note; returns its id. The same text that waits already is not asked twice."""
@@ -90,9 +88,9 @@ class Inbox:
             exact = self._log.hash_of(proposal._replace(text=text).key)
             for known in self._log.known().values():
                 # A skill is proposed once, whatever was decided; a memory that was refused has a tombstone.
-                if known.exact == exact and (known.waits or known.is_skill):
+                if known.exact == exact and (known.waits or (known.is_skill and known.is_decided)):
                     return known.proposal.id
-            if proposal.id and proposal.id in self._log.known():
+            if proposal.id and self.knows(proposal.id):
                 return proposal.id
             new = proposal._replace(
                 id=proposal.id or self._new_id(), text=text, created=proposal.created or self._today()
@@ -102,8 +100,15 @@ class Inbox:
             return new.id
 
     def knows(self, id_: str) -> bool:
-        """Was it proposed before, whatever became of it?"""
-        return id_ in self._log.known()
+        """Was it proposed before, and not undone?"""
+        known = self._log.known().get(id_)
+        return known is not None and known.state != "withdrawn"
+
+    def asked(self, text: str) -> bool:
+        """Return whether this text, or nearly this text, waits or was decided."""
+        known = [item for item in self._log.known().values() if not item.is_skill]
+        waits = any(item.waits and item.proposal.text == text for item in known)
+        return waits or bool(self._log.origin_of(text, [item for item in known if item.is_decided]))
 
     def pending(self) -> list[Proposal]:
         """What waits, as the note shows it now. A line that a person deleted does not wait."""
@@ -156,6 +161,39 @@ class Inbox:
 
             self._notebook.edit(self.path, change)
             return line.proposal._replace(text=corrected)
+
+    def take_back(self, before: bytes, after: bytes, op: Literal["undo", "redo"]) -> None:
+        """Update the log after an undo or redo changed the note from `before` to `after`.
+
+        A proposal that is back waits again, and its refusal is lifted. One that is gone is withdrawn by an
+        undo; a redo makes the undone decision again.
+        """
+        with self._locked():
+            had, has = inbox_note.proposals_in(before, self.path), inbox_note.proposals_in(after, self.path)
+            known = self._log.known()
+            marks = []
+            for id_ in has.keys() - had.keys():
+                earlier = known.get(id_)
+                proposal = with_trust(has[id_], earlier)
+                undone = (
+                    earlier.state if earlier and earlier.is_decided else earlier.undone if earlier else ""
+                )
+                if undone == "refused":
+                    self._tombstones.lift_known(fingerprint(proposal.text, self._tombstones.salt))
+                marks.append(Known(proposal, "shown", self._log.hash_of(proposal.key), undone=undone))
+            for id_ in had.keys() - has.keys():
+                earlier = known.get(id_)
+                if earlier is None or not earlier.waits:
+                    continue
+                if op == "redo" and earlier.undone == "refused":
+                    self._bury(earlier.proposal)
+                again: State = "withdrawn"
+                if op == "redo" and earlier.undone in ("accepted", "refused"):
+                    again = "accepted" if earlier.undone == "accepted" else "refused"
+                undone = earlier.undone if again == "withdrawn" else ""
+                marks.append(earlier._replace(state=again, undone=undone))
+            if marks:
+                self._log.mark(marks)
 
     def settle(self) -> Settled:
         """Take what a person ticked, crossed out or deleted. Cheap when the note has not changed."""
@@ -301,10 +339,9 @@ class Inbox:
             self._notebook.edit(self.path, change)
 
     def _first_text(self) -> bytes:
-        text = inbox_note.FIRST_TEXT
-        if self._layout.has("inbox"):
-            text = self._layout.first_text("inbox", today=self._today())
-        return text.encode()
+        if "inbox" not in self._layout.start:
+            return inbox_note.FIRST_TEXT.encode()
+        return self._layout.first_text("inbox", today=self._today()).encode()
 
     def _is_settled(self) -> bool:
         """Nothing to do, by the note's stamp and without a lock?"""
@@ -333,7 +370,7 @@ class Inbox:
         return new_id("p")
 
     def _today(self) -> str:
-        return datetime.datetime.fromtimestamp(self._clock.now()).date().isoformat()
+        return self._clock.today().isoformat()
 
 
 def _some_text(text: str) -> str:

@@ -7,9 +7,9 @@ inbox's lock while it writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from hindbrain.memory.forgetting.event_log import Event, EventLog, Mark
 from hindbrain.memory.forgetting.fingerprint import alike, fingerprint, run_prints
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 INBOX_LOG = "inbox.jsonl"
 # "proposed": on its way into the note. "shown": it stands there, so its absence is a person's answer.
-State: TypeAlias = Literal["proposed", "shown", "accepted", "refused"]
+# "withdrawn": the proposal was undone; nobody has decided, and it may be proposed again.
+State: TypeAlias = Literal["proposed", "shown", "accepted", "refused", "withdrawn"]
+_STATES: frozenset[str] = frozenset(get_args(State))
 _KEPT = 1_000  # decided ones: a line that a sync tool brings back is still known
 
 
@@ -30,10 +32,15 @@ class Known(NamedTuple):
     state: State
     exact: str  # hash of the text it was proposed or decided with
     runs: frozenset[str] = frozenset()  # hashes of its runs of words, of a decided text of strangers
+    undone: str = ""  # the decision that was undone, "accepted" or "refused"; a redo makes it again
 
     @property
     def waits(self) -> bool:
         return self.state in ("proposed", "shown")
+
+    @property
+    def is_decided(self) -> bool:
+        return self.state in ("accepted", "refused")
 
     @property
     def is_skill(self) -> bool:
@@ -60,14 +67,18 @@ class InboxLog:
     def hash_of(self, text: str) -> str:
         return fingerprint(text, self._salt()).exact
 
-    def origin_of(self, text: str) -> str:
-        """Whose word a text is that was decided on before, reworded perhaps; "" when it is not known."""
-        decided = [item for item in self.known().values() if not item.waits and not item.is_skill]
+    def origin_of(self, text: str, among: Sequence[Known] | None = None) -> str:
+        """Whose word a text is that was decided on before, reworded perhaps; "" when it is not known.
+
+        An undone proposal keeps its origin. `among`: look only at these.
+        """
+        known = self.known().values() if among is None else among
+        decided = [item for item in known if not item.waits and not item.is_skill]
         if not decided:
             return ""
         exact, runs = self.hash_of(text), run_prints(text, self._salt())
-        known = [item.proposal.source for item in decided if item.exact == exact or alike(runs, item.runs)]
-        return lowest(known) if known else ""
+        found = [item.proposal.source for item in decided if item.exact == exact or alike(runs, item.runs)]
+        return lowest(found) if found else ""
 
     def propose(self, proposal: Proposal) -> None:
         self._log.append(_event(Known(proposal, "proposed", self.hash_of(proposal.key))))
@@ -92,7 +103,7 @@ class InboxLog:
 
     def _take(self, event: Event) -> None:
         state, id_ = event.get("state"), event.get("id")
-        if not isinstance(id_, str) or state not in ("proposed", "shown", "accepted", "refused"):
+        if not isinstance(id_, str) or state not in _STATES:
             return
         try:
             proposal = Proposal(
@@ -114,12 +125,15 @@ class InboxLog:
             return
         runs = event.get("runs")
         known = frozenset(map(str, runs)) if isinstance(runs, list) else frozenset()
-        self._known[id_] = Known(proposal, state, str(event.get("exact", "")), known)
+        undone = str(event.get("undone", ""))
+        self._known[id_] = Known(proposal, state, str(event.get("exact", "")), known, undone)
 
 
 def _event(known: Known) -> Event:
-    proposal, state, exact, runs = known
+    proposal, state, exact, runs, undone = known
     event = {"id": proposal.id, "state": state, "exact": exact, "source": proposal.source}
+    if undone:
+        event["undone"] = undone
     if known.is_skill:
         told = {"kind": "skill", "template": proposal.template, "digest": proposal.digest}
         if not known.waits:

@@ -144,6 +144,21 @@ def read_lines(data: bytes, name: str) -> list[InboxLine]:
     return found
 
 
+def proposals_in(data: bytes, name: str) -> dict[str, Proposal]:
+    """The proposals of a note that have an id, by it."""
+    return {line.proposal.id: line.proposal for line in read_lines(data, name) if line.proposal.id}
+
+
+def untick_returned(before: bytes, after: bytes, name: str) -> bytes:
+    """`after`, in which proposals that `before` does not have are not decided."""
+    there = proposals_in(before, name)
+    lines = NoteLines(after, name)
+    for line in read_lines(after, name):
+        if line.mark != "waiting" and line.proposal.id not in there:
+            lines.replace(line.at, re.sub(r"\[[xX-]\]", "[ ]", line.raw, count=1))
+    return lines.data()
+
+
 def add_lines(data: bytes, rendered: list[str], name: str) -> bytes:
     """The note with these lines after the last proposal, or at its end."""
     lines = NoteLines(data, name)

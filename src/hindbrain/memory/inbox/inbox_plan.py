@@ -95,7 +95,7 @@ def plan_settling(
 
 
 def _plan_line(plan: Plan, line: InboxLine, known: Known | None, hash_of: Callable[[str], str]) -> None:
-    proposal = _with_trust(line.proposal, known)
+    proposal = with_trust(line.proposal, known)
     line = line._replace(proposal=proposal)
     decided_so = known is not None and not known.waits and known.exact == hash_of(proposal.key)
     if decided_so and known is not None and (known.state == "accepted" or line.mark == "refused"):
@@ -123,7 +123,7 @@ def _plan_own_line(plan: Plan, line: InboxLine) -> None:
 
 def _plan_copy(plan: Plan, line: InboxLine, known: Known | None) -> None:
     """A second line with one id: somebody made two facts of one. It keeps the trust of the first."""
-    proposal = _with_trust(line.proposal, known)
+    proposal = with_trust(line.proposal, known)
     if proposal.kind == "skill":
         plan.stale.append(line)  # one template, one skill
         return
@@ -134,7 +134,7 @@ def _plan_copy(plan: Plan, line: InboxLine, known: Known | None) -> None:
             plan.accepted.append(Decided(proposal._replace(id=""), _derived_id(proposal), line))
 
 
-def _with_trust(proposal: Proposal, known: Known | None) -> Proposal:
+def with_trust(proposal: Proposal, known: Known | None) -> Proposal:
     """A proposal always says its source; one that lost it, and that no log knows, is trusted least."""
     sources = [known.proposal.source] if known is not None else []
     if proposal.source:

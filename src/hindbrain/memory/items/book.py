@@ -7,7 +7,8 @@ Writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +19,11 @@ from hindbrain.memory.items.plain_list import plain_blocks
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
+from hindbrain.vault.path_rules import check_existing_path
 from hindbrain.vault.paths import stamp_of
 
 if TYPE_CHECKING:
+    from hindbrain.memory.items.elsewhere import Elsewhere
     from hindbrain.memory.notes.notebook import Notebook
     from hindbrain.vault.layout import Layout
     from hindbrain.vault.path_rules import NotePath
@@ -44,6 +47,7 @@ class _Leaf(NamedTuple):
     texts: list[str]  # its lines
     words: WordIndex
     doubtful: WordIndex  # of the memories that are trusted less than an agent
+    category: str = ""  # that a note elsewhere tells
 
     def grown(self, items: Iterable[MemoryItem]) -> _Leaf:
         """With more memories behind those that are there."""
@@ -63,13 +67,17 @@ class MemoryBook:
         layout: Layout,
         root: Path,
         paths: Callable[[], list[NotePath]] | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        """`paths`: the notes to read, where these are not those of the role."""
+        """`paths`: the notes to read, where these are not those of the role. `elsewhere`: finds memories
+        that stand in other notes."""
         self._notebook = notebook
         self._layout = layout
         self._root = root
         self._paths = paths or (lambda: layout.notes_of("memory", root))
+        self._elsewhere = elsewhere
         self._leaves: dict[str, _Leaf] = {}
+        self._others: tuple[object, dict[str, _Leaf]] = (None, {})  # leaves of other notes, and of what
         self.problems: tuple[BookProblem, ...] = ()  # of the last look
         self._looked = False
         self.version = 0  # another number whenever a look found something else
@@ -109,6 +117,8 @@ class MemoryBook:
 
     def category_of(self, path: str) -> str:
         """The category of a note's memories; "" when its headings tell."""
+        if path in self._others[1]:
+            return self._others[1][path].category
         told = self._layout.category_of(path)
         return told if told in CATEGORIES else category_of_note(path)
 
@@ -128,11 +138,56 @@ class MemoryBook:
                 continue  # it went away since the folder was listed
             except (HindbrainError, OSError) as error:
                 problems.append(BookProblem(path, str(error)))
+        if self._elsewhere is not None:
+            leaves |= self._other_leaves(leaves, self._elsewhere)
         same = leaves.keys() == self._leaves.keys() and all(leaves[p] is self._leaves[p] for p in leaves)
         if not same or tuple(problems) != self.problems:
             self.version += 1
         self._leaves = leaves
         self.problems = tuple(problems)
+
+    def _other_leaves(self, leaves: dict[str, _Leaf], elsewhere: Elsewhere) -> dict[str, _Leaf]:
+        """Notes outside the role that hold memories which the ledger knows and no note of the role has."""
+        stamps = tuple((path, leaf.stamp) for path, leaf in leaves.items())
+        before, known = self._others
+        if before == (stamps, elsewhere.version) and all(
+            self._stamp(path) == leaf.stamp for path, leaf in known.items()
+        ):
+            return known
+        present = {item.id for leaf in leaves.values() for item in leaf.words.items}
+        missing = elsewhere.missing(present)
+        found: dict[str, _Leaf] = {}
+        for path in sorted(set(missing.values()) - leaves.keys() - {""}):
+            self._add_other(found, path, missing)
+        held = {item.id for leaf in found.values() for item in leaf.words.items}
+        for path in elsewhere.find({id_: path for id_, path in missing.items() if id_ not in held}):
+            if path not in leaves:
+                self._add_other(found, path, missing)
+        held = {item.id for leaf in found.values() for item in leaf.words.items}
+        # A memory that is nowhere may come back where nobody looks: it is asked for each time.
+        self._others = ((stamps, elsewhere.version) if missing.keys() <= held else None, found)
+        return found
+
+    def _add_other(self, found: dict[str, _Leaf], path: str, ids: Collection[str]) -> None:
+        """Read the memories with these ids; a line without one in such a note is its owner's, and none."""
+        from hindbrain.memory.items.elsewhere import category_told, items_with_ids
+
+        stamp = self._stamp(path)
+        if stamp is None:
+            return
+        with contextlib.suppress(HindbrainError, OSError):
+            data = self._notebook.read(path).data
+            texts = NoteLines(data, repr(path)).texts
+            category = category_told(data, path)
+            items = items_with_ids(texts, path, category, ids)
+            if items:
+                found[path] = _Leaf(stamp, texts, WordIndex(), WordIndex(), category).grown(items)
+
+    def _stamp(self, path: str) -> FileStamp | None:
+        try:
+            return stamp_of(self._root, check_existing_path(path))
+        except (HindbrainError, OSError):
+            return None
 
     def _leaf(self, path: NotePath) -> _Leaf:
         stamp = stamp_of(self._root, path)

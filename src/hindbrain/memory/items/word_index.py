@@ -18,6 +18,13 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(searchable(text).casefold()))
 
 
+def asked_words(question: str) -> frozenset[str]:
+    """The words of a question, without stop words, contractions and possessives."""
+    from hindbrain.search.terms import STOP_WORDS, without_contractions
+
+    return words_of(without_contractions(question)) - STOP_WORDS
+
+
 class WordIndex:
     """The memories of one note, or of one batch."""
 

@@ -7,11 +7,11 @@ every change can be undone. Knows nothing of the index; whoever has one says whe
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import HindbrainError, NotFound, VaultError
 from hindbrain.index.parallel import on_all_cores
 from hindbrain.memory.items.item import new_id
@@ -24,6 +24,9 @@ from hindbrain.memory.notes.lint_lines import (
     mend,
 )
 from hindbrain.memory.notes.notebook import Notebook, Page
+from hindbrain.vault.canvas import is_canvas
+from hindbrain.vault.dates import find_date
+from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.ignore import IgnoreRules
 from hindbrain.vault.layout import Layout
 from hindbrain.vault.lint import Checked, LintProblem, Resolve, check_files, check_links
@@ -32,6 +35,7 @@ from hindbrain.vault.paths import stamp_of
 from hindbrain.vault.scan import scan
 
 _BATCH = 200
+_DATED = frozenset({"date", "updated", "modified", "last_updated", "last_modified", "last updated"})
 _WORTH_CHILDREN = 2_000  # files; for fewer, starting other processes takes longer than they save
 # What a scan leaves out on purpose is no news; all else means that a note could not be looked at.
 _EXPECTED = frozenset({"conflict_copy", "temporary", "duplicate_link", "symlink_outside", "symlink_private"})
@@ -125,16 +129,21 @@ class Linter:
             page.data,
             path=page.path,
             layout=self._layout,
-            created=self._day_of(page.path),
+            created=self._created(page),
             new_id=new_id,
             agents=is_agents(self._layout, page.path),
         )
         return None if data == page.data else data
 
-    def _day_of(self, path: str) -> str:
-        """The day on which the note was last written, on this machine's clock: it existed then."""
-        seconds = stamp_of(self._root, NotePath(path)).mtime_ns / 1e9
-        return datetime.datetime.fromtimestamp(seconds).date().isoformat()
+    def _created(self, page: Page) -> str:
+        """The earliest day on which the note is known to exist: by its name, properties or file time."""
+        seconds = stamp_of(self._root, page.path).mtime_ns / 1e9
+        properties = read_frontmatter(page.text.split("\n")).properties
+        said = [
+            value for key, value in properties.items() if key.lower() in _DATED and isinstance(value, str)
+        ]
+        days = map(find_date, (page.path.rpartition("/")[2], *said))
+        return min(filter(None, (local_time(seconds).date().isoformat(), *days)))
 
     def _all_notes(self) -> tuple[list[NotePath], list[LintProblem]]:
         found = scan(self._root, self._rules, max_bytes=self._max_bytes)
@@ -145,7 +154,7 @@ class Linter:
             for item in found.skipped
             if item.reason not in _EXPECTED
         ]
-        return [file.path for file in found.files], unseen
+        return [file.path for file in found.files if not is_canvas(file.path)], unseen
 
     def _check_files(self, paths: Sequence[NotePath]) -> Iterable[Checked]:
         batches = [paths[i : i + _BATCH] for i in range(0, len(paths), _BATCH)]
@@ -167,7 +176,7 @@ class Linter:
         """Every memory id with its lines, none for one that is gone; False when not all could be read."""
         found: list[MemoryPlace] = []
         complete = True
-        for path in self._layout.notes_of("memory", self._root) if self._layout.has("memory") else ():
+        for path in self._layout.notes_of("memory", self._root):
             try:
                 found += memory_places(self._layout, path, self._notebook.read(path).data)
             except NotFound:

@@ -96,12 +96,28 @@ def find_folder(memory: Memory, name: str) -> str:
         path = check_existing_path(form)
         if _real_folder(memory.root, path).is_dir():
             return path
+    for form in _forms(memory, wanted):
+        if spelled := _spelled_as_on_disk(memory.root, form):
+            return spelled
     above = wanted.rpartition("/")[0]
     known: list[str] = []
     if not above or _real_folder(memory.root, check_existing_path(above)).is_dir():
         known = [entry.name for entry in _entries(memory.root, above) if entry.is_dir()]
     listed = f"; {repr(above) if above else 'it'} has: {', '.join(sorted(known)[:20])}" if known else ""
     raise NotFound(f"no folder {wanted!r} in this vault{listed}")
+
+
+def _spelled_as_on_disk(root: Path, wanted: str) -> str:
+    """The one folder of this name whatever the case of its letters; "" where there is none, or several."""
+    found = [""]
+    for part in wanted.split("/"):
+        found = [
+            f"{above}/{entry.name}" if above else entry.name
+            for above in found
+            for entry in _entries(root, above)
+            if entry.is_dir() and entry.name.casefold() == part.casefold()
+        ]
+    return found[0] if len(found) == 1 else ""
 
 
 def _bare(name: str) -> str:
@@ -132,6 +148,7 @@ def _by_name(memory: Memory, wanted: str) -> NotePath:
     from hindbrain.search.note_names import find_note
 
     try:
+        memory.freshen()
         with closing(IndexStore(memory.state / "index.db")) as store:
             return find_note(memory.root, lambda: store, wanted)
     except IndexFault:

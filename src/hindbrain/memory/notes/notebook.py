@@ -55,10 +55,22 @@ class Watcher(Protocol):
 
 
 class Notebook:
-    def __init__(self, root: Path, writer: Callable[[], VaultWriter]) -> None:
-        """`writer` is called at the first change: reading needs none."""
+    def __init__(
+        self,
+        root: Path,
+        writer: Callable[[], VaultWriter],
+        noticed: Callable[[str], None] | None = None,
+        composing: Callable[[str, bytes, bytes], None] | None = None,
+    ) -> None:
+        """`writer` is called at the first change: reading needs none. `noticed`: is told of each change.
+
+        `composing` gets the path, the old bytes and the new ones of text that Hindbrain composed, before
+        they are written.
+        """
         self._root = root
         self._writer = writer
+        self._noticed = noticed
+        self._composing = composing
         self.watcher: Watcher | None = None
         self.touched: set[NotePath] = set()  # changed here and not yet taken into the index
         self.readings = Readings()  # what callers were shown, so that their edits can be merged later
@@ -75,6 +87,9 @@ class Notebook:
             return self.read(path)
         except NotFound:
             return None
+
+    def has(self, path: str) -> bool:
+        return bool(path) and (self._root / path).is_file()
 
     def create(self, path: str, data: bytes) -> Written:
         self._announce(path, ABSENT, content_hash(data))
@@ -109,11 +124,12 @@ class Notebook:
         self._announce(path, expected_hash, ABSENT)
         return self._note(self._writer().delete_note(path, expected_hash=expected_hash))
 
-    def edit(self, path: str, change: Change) -> Written | None:
+    def edit(self, path: str, change: Change, *, given: bool = False) -> Written | None:
         """Make `change` on what the note holds now; None when it had nothing to change.
 
-        `change` may be called several times. It never meets another writer's half-done work, and what
-        others write between reading and writing is never lost.
+        `given`: the text is a caller's, not Hindbrain's. `change` may be called several times. It never
+        meets another writer's half-done work, and what others write between reading and writing is never
+        lost.
         """
         with self._writer().turn(path):
             for attempt in range(_ATTEMPTS):
@@ -121,6 +137,8 @@ class Notebook:
                 data = change(page)
                 if data is None:
                     return None
+                if self._composing is not None and not given:
+                    self._composing(path, b"" if page is None else page.data, data)
                 try:
                     return self._put(path, page, data)
                 except NoteChanged:
@@ -143,6 +161,8 @@ class Notebook:
     def _note(self, written: Written) -> Written:
         if written.revision_id:
             self.touched.add(written.path)
+            if self._noticed is not None:
+                self._noticed(written.path)
             if self.watcher is not None:
                 self.watcher.written(written)
         return written

@@ -7,7 +7,6 @@ Unicode form, not spaces, not what it says. Decides on text and looks at folders
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,6 @@ from hindbrain.base.errors import UnsafePath, UsageError, VaultError
 from hindbrain.vault.layout import Layout, folders_in
 from hindbrain.vault.para import Category, para_of
 from hindbrain.vault.path_rules import NotePath, check_note_path, same_note_key
-from hindbrain.vault.paths import find_collision
 from hindbrain.vault.splice import Value, add_to_list, set_property
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -28,6 +26,10 @@ _LONGEST_NAME_BYTES = 120  # leaves room for " 2.md" below every system's limit,
 # Besides what systems forbid, what ends a wikilink: a note that can't be linked to is lost in a vault.
 _SEPARATORS = re.compile(r"\s*[/\\|]\s*|\s+:\s*|:\s+")
 _LEFT_OUT = re.compile('[<>"?*#^\\[\\]\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]')
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY_FOLDERS = frozenset(
+    ("daily", "dailynotes", "dailynote", "dailies", "dailylog", "dailylogs", "journal", "journals")
+)
 _ROLES: Mapping[str, str] = {"project": "projects", "contact": "contacts"}
 _PARA: Mapping[str, Category] = {
     "project": "project", "area": "area", "resource": "resource", "archive": "archive",
@@ -134,26 +136,6 @@ def _is_allowed(name: str) -> bool:
         return False
 
 
-def free_path(root: Path, folder: str, name: str) -> NotePath:
-    """`folder/name.md`, or with " 2", " 3", ... when some system takes an existing note for it."""
-    number = 1
-    while True:
-        stem = name if number == 1 else f"{name} {number}"
-        path = check_note_path("/".join(part for part in (folder, f"{stem}.md") if part))
-        if not os.path.lexists(root / path) and find_collision(root, path) is None:
-            return path
-        number += 1
-
-
-def file_under(layout: Layout, root: Path, title: str, *, kind: str = "note", topic: str = "") -> NotePath:
-    """Where a new note belongs. `topic`: the project, area or resource it is about, "" when it is one itself.
-
-    The note is not there yet.
-    """
-    folder = folder_for(layout, root, kind)
-    return free_path(root, _topic_folder(root, folder, topic), file_name(title))
-
-
 def folder_for(layout: Layout, root: Path, kind: str) -> str:
     """The folder of notes of a kind: note, project, area, resource, archive, contact, decision.
 
@@ -171,6 +153,29 @@ def folder_for(layout: Layout, root: Path, kind: str) -> str:
     return layout.folder
 
 
+def filed(layout: Layout, root: Path, path: NotePath) -> NotePath:
+    """Where a new note goes that was given a folder.
+
+    A folder that is there is used as it is. Else the owner's folder of the same meaning in PARA ("1-Projects"
+    for "Projects"), else the layout's own place for such notes. Any other is made where it was asked for.
+    """
+    top, _, rest = path.partition("/")
+    there = {same_note_key(folder): folder for folder in folders_in(root)}
+    if folder := there.get(same_note_key(top)):
+        return check_note_path(f"{folder}/{rest}")
+    stem = rest.removesuffix(".md")
+    if _loose(top) in _DAY_FOLDERS and _DAY.fullmatch(stem):
+        return check_note_path(layout.path("daily", date=stem))
+    if category := para_of(f"{top}/note.md")[0]:
+        same = (folder for folder in there.values() if para_of(f"{folder}/note.md")[0] == category)
+        if home := next(same, "") or para_folders(root).get(category, ""):
+            return check_note_path(f"{home}/{rest}")
+    own = next((folder for folder in layout.top_folders() if _loose(folder) == _loose(top)), "")
+    if own or (category and layout.folder):
+        return check_note_path("/".join(filter(None, (layout.folder, own or top, rest))))
+    return path
+
+
 def para_folders(root: Path) -> dict[Category, str]:
     """The folder of each PARA category, where at least three of them stand side by side; {} elsewhere."""
     for parent in ("", *folders_in(root)):
@@ -182,16 +187,6 @@ def para_folders(root: Path) -> dict[Category, str]:
         if len(found) >= 3:
             return found
     return {}
-
-
-def _topic_folder(root: Path, home: str, topic: str) -> str:
-    """The folder of the topic: one that is there and is called so, else a new one."""
-    if not topic.strip():
-        return home
-    name = file_name(topic)
-    wanted = _loose(name)
-    same = (folder for folder in folders_in(root / home) if _loose(folder) == wanted)
-    return f"{home}/{next(same, name)}"
 
 
 def _loose(name: str) -> str:

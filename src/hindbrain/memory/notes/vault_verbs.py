@@ -135,7 +135,7 @@ def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Au
         return _append_below(memory, path, content, heading, by)
     if page is None:
         try:
-            return _create(memory, path, content, by)
+            return _create(memory, path, _with_first_text(memory, path, content), by)
         except NoteChanged:  # another process has just made it
             page = memory.notebook.read(path)
     text, removed = _freed(content, page, by)
@@ -160,7 +160,7 @@ def set_properties(memory: Memory, name: str, changes: Sequence[PropertyChange])
             data = each.applied(data)
         return data
 
-    written = memory.notebook.edit(path, change)
+    written = memory.notebook.edit(path, change, given=True)
     assert written is not None  # `change` always answers
     return _changed(written, "replaced", ())
 
@@ -191,16 +191,32 @@ def _check(memory: Memory, path: NotePath, by: Author) -> None:
 
 
 def _place(memory: Memory, name: str, content: str, by: Author) -> NotePath:
-    """Where to write. A new note that an agent gives no folder is filed among the agent's notes."""
+    """Where to write. A new note goes to the place that the layout or the owner has for its like.
+
+    Without a folder, the owner's goes where Obsidian makes new notes, else among the agent's notes.
+    """
     path = place_of(memory, name)
-    if by == "user" or "/" in path or memory.notebook.find(path) is not None:
+    if memory.notebook.find(path) is not None:
         return path
-    from hindbrain.memory.notes.scribe import folder_for
+    from hindbrain.memory.notes.scribe import filed, folder_for
+    from hindbrain.vault.obsidian import read_obsidian
     from hindbrain.vault.parse import parse_note
 
+    if "/" in path:
+        return filed(memory.layout, memory.root, path)
     kind = parse_note(content, stem="").frontmatter.get("type", "")
     folder = folder_for(memory.layout, memory.root, kind if isinstance(kind, str) else "")
+    obsidians = read_obsidian(memory.root).new_note_folder
+    folder = (obsidians or folder) if by == "user" else (folder or obsidians)
     return check_note_path(f"{folder}/{path}" if folder else path)
+
+
+def _with_first_text(memory: Memory, path: NotePath, content: str) -> str:
+    """A new daily note begins as the layout says."""
+    day = memory.layout.names_of(path).get("date", "")
+    if memory.layout.role_of(path) != "daily" or note_trust.has_frontmatter(content):
+        return content
+    return f"{memory.layout.first_text('daily', today=day, date=day).rstrip()}\n\n{content}"
 
 
 def _checked_hash(text: str) -> str:
@@ -260,7 +276,7 @@ def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by
         text, removed = _freed(content, page, by)
         return appended_below(page.data, heading, kept_bytes.plain_lines(text), path=path)
 
-    written = memory.notebook.edit(path, change)
+    written = memory.notebook.edit(path, change, given=True)
     assert written is not None  # `change` always has something to add
     return _changed(written, "appended", removed)._replace(heading=heading)
 

@@ -25,30 +25,25 @@ def signed(text: str, clock: Clock) -> str:
     """`text` with its source and day on top, unless it has frontmatter of its own."""
     if has_frontmatter(text):
         return text
-    from datetime import datetime
-
-    day = datetime.fromtimestamp(clock.now()).date().isoformat()  # the owner's day, in local time
-    return f"---\ncreated: {day}\nsource: agent\n---\n{text}"
+    return f"---\ncreated: {clock.today().isoformat()}\nsource: agent\n---\n{text}"
 
 
 def check_claim(path: str, before: str, after: str) -> None:
     """UsageError when an agent's text claims more trust than it has: its own, or that of what it replaces."""
     from hindbrain.memory.policy.provenance import trust_rank
-    from hindbrain.vault.origin import SOURCES
+    from hindbrain.vault.origin import source_of_note, stated_source
 
-    had, claims = _source(before), _source(after)
-    if claims == "user" and had != "user":
+    old, new = _frontmatter(before).properties, _frontmatter(after).properties
+    if stated_source(new) == "user" != stated_source(old):
         raise UsageError(f"{path!r} can't say 'source: user': only the user writes that; say 'source: agent'")
-    lowered = had in SOURCES and trust_rank(had) > trust_rank("agent")
-    if lowered and (claims not in SOURCES or trust_rank(claims) < trust_rank(had)):
-        raise UsageError(f"{path!r} says 'source: {had}'; keep that line in its frontmatter")
+    had = source_of_note(path, old)
+    if trust_rank(source_of_note(path, new)) < trust_rank(had) > trust_rank("agent"):
+        raise UsageError(f"{path!r} is trusted as 'source: {had}'; keep what says so in its frontmatter")
 
 
 def check_not_memories(memory: Memory, path: NotePath) -> None:
     """UsageError for a note of memories: a line there without a source counts as its owner's word."""
     layout = memory.layout
-    if not layout.has("memory"):
-        return
     from hindbrain.vault.path_rules import same_note_key
     from hindbrain.vault.paths import resolve_beneath
 
@@ -60,11 +55,6 @@ def check_not_memories(memory: Memory, path: NotePath) -> None:
             raise UsageError(
                 f"{path!r} holds memories: use remember to add one, change one with memory_update"
             )
-
-
-def _source(text: str) -> str:
-    value = _frontmatter(text).properties.get("source", "")
-    return value.strip().lower() if isinstance(value, str) else ""
 
 
 def _frontmatter(text: str) -> Frontmatter:

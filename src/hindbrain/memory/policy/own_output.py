@@ -19,22 +19,25 @@ _MEMORY = r"(?:\[\[[^\[\]]*#\^[mt]-\w+\]\]|\^[mt]-\w+(?: \(being saved\))?)"
 _LINES = rf"{_LINK} lines \d+(?:-\d+)?"
 _OWN_LINES = (
     rf"(?:[-*]|task \w+:) .*\([^()]*\) {_MEMORY}",  # a memory, a task
+    r"[-*] .* \^t-\w+",  # a task as a pack shows it
+    r"open already, so nothing was added; .*",
     rf"[-*] .*\({_LINES}\)",  # recall: a passage
     r"[-*] .*\[source:: ?\w+\].* \^m-\w+",  # a memory as it stands in its note
     rf"\d+\. {_LINES}(?: ·.*)?",  # search: the place of a hit
-    r"(?:\d+|no) (?:memor(?:y|ies)|hits?) (?:about|for) .*:",
-    r"\d+ (?:\w+ )?tasks?(?: (?:in|for|of) .*)?:",
-    r"\d+ memories(?: \([^()]*\))?; \d+ (?:older ones )?replaced\.",
-    r"waiting: \d+ to be saved, \d+ in the inbox.*",
+    r"(?:[\d,]+|no) (?:memor(?:y|ies)|hits?) (?:about|for) .*:",
+    r"[\d,]+ (?:\w+ )?tasks?(?: (?:in|for|of) .*)?:",
+    r"[\d,]+ memor(?:y|ies)(?: \([^()]*\))?; [\d,]+ (?:older ones )?replaced\.",
+    r"waiting: [\d,]+ to be saved, [\d,]+ in the inbox.*",
     r"layout: \w+(?: in .*/)?\.",
-    r"search: (?:\d+ notes, by words|index \w+).*",
-    r"(?:the vault|.*/): \d+ folders?, \d+ notes?",
+    r"search: (?:[\d,]+ notes?, by words|index \w+).*",
+    r"(?:the vault|.*/): [\d,]+ folders?, [\d,]+ notes?",
     r"\S.*  \d{4}-\d\d-\d\d",  # a note in a listing
     r"nothing found (?:about|for) .*",
     r"from notes:",
     rf"(?:remembered as|known already; it is one memory now:|updated) {_MEMORY}.*",
     r"forgotten: .* it will not be learned again\..*",
     r"not stored(?: yet)?(?: \(.*\))?: it (?:waits in the inbox|says nothing new).*",
+    r"stored without what is secret, since .* keeps? none: .*",
     rf"(?:created|replaced|appended to|nothing to change in) {_LINK}\.",
     r"… lines \d+-\d+ of \d+, .*",
     r"hash: [0-9a-f]{12,64}",

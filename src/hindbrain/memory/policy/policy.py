@@ -6,6 +6,7 @@ files: what was forgotten and what the vault holds are asked through what is han
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple, Protocol
 
@@ -18,6 +19,15 @@ from hindbrain.memory.policy.tripwire import reads_like_instruction
 from hindbrain.vault.origin import SOURCES
 
 MAX_CHARS = 4_000  # beyond that it is a note, not a memory
+
+
+_LABEL = re.compile(r"\[secret removed: [^\]\n]*\]")
+_WORD = re.compile(r"[^\W_]+")
+_ANNOUNCING = """
+    access api apikey auth bearer client code credential credentials key keys login passcode passphrase
+    password passwords passwd pin private pwd secret secrets token tokens use using value
+"""
+_SECRET_WORDS = frozenset(_ANNOUNCING.split())
 
 
 class Verdict(NamedTuple):
@@ -69,6 +79,9 @@ class Policy:
             reason = "it repeats what this memory said; give the fact in your own words"
             reason = reason if own.found else "no text is left of it"
             return Verdict("refuse", "", source, (reason,), removed)
+        if removed and not _says_more(kept):
+            reason = f"it is a secret ({', '.join(removed)}) and nothing else; memory keeps no secrets"
+            return Verdict("refuse", "", source, (reason,), removed)
         if source == "user":
             if self.tombstones is not None:
                 self.tombstones.lift(kept)
@@ -94,6 +107,15 @@ def _redact(text: str) -> tuple[str, tuple[str, ...]]:
     from hindbrain.base.secrets import redact  # here: its rules cost time to compile
 
     return redact(text)
+
+
+def _says_more(text: str) -> bool:
+    """Is there anything of use beside the labels of removed secrets and the words that announce one?"""
+    from hindbrain.search.terms import STOP_WORDS
+
+    labels = " ".join(_LABEL.findall(text))
+    words = set(_WORD.findall(_LABEL.sub(" ", text).lower()))
+    return bool(words - STOP_WORDS - _SECRET_WORDS - set(_WORD.findall(labels.lower())))
 
 
 def _doubts(text: str, trust: str, *, hidden: bool) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ INSTRUCTION_NOTES = frozenset({
     "copilot-instructions", "crush", "cursorrules", "gemini", "heartbeat", "identity", "qwen", "skill",
     "soul", "tools", "warp", "windsurfrules",
 })  # fmt: skip
+INSTRUCTION_ROLES = ("soul", "identity", "agents")  # of a layout: their notes are in the agent's prompt
 _INSTRUCTION_ENDINGS = (".instructions", ".prompt", ".chatmode", ".agent")  # "python.instructions.md"
 _OTHER_ENDINGS = (".mdc", "llms.txt", "llms-full.txt")
 _NOTE_ENDINGS = (".md", ".markdown")
@@ -61,10 +62,17 @@ def why_protected(path: str, *, kept: Sequence[str] = ()) -> str:
         if _is_instruction_name(part):
             return "is read by agents as instructions"
     if any(_lies_in(parts, fold_path(name).split("/")) for name in kept):
-        return "belongs to the owner alone (the inbox, or the skills)"
+        return "belongs to the owner alone (the inbox, the skills, or what instructs agents)"
     if not parts[-1].endswith(_NOTE_ENDINGS):
         return "is not a note (.md)"
     return ""
+
+
+def owner_places(layout: Layout) -> list[str]:
+    """Notes and folders that only the owner writes, whatever they are called."""
+    roles = [role for role in INSTRUCTION_ROLES if layout.has(role)]
+    instructions = [path for role in roles for path in layout.places_of(role)]
+    return [layout.path("inbox"), layout.folder_of("skills"), *filter(None, instructions)]
 
 
 def fold_path(path: str) -> str:
@@ -128,12 +136,7 @@ def _kept_by_layout(root: Path, layout: Layout | None) -> list[str]:
         from hindbrain.vault.layout import load_layout
 
         layout = load_layout(root)
-    kept = []
-    if layout.has("inbox"):
-        kept.append(layout.path("inbox"))
-    if layout.has("skills"):
-        kept.append(layout.folder_of("skills"))
-    return kept
+    return owner_places(layout)
 
 
 def _real_path(root: Path, path: str) -> str:

@@ -113,7 +113,11 @@ INSTRUCTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"[^\]]{0,40}\]",
             r"</?(?:system|admin|assistant|instructions?|developer|override|interaction|sys|secret|tool"
             r"|function|im_start|prompt)[\w-]*\b[^>]{0,80}>",
-            r"<\|[^|>]{1,30}\|>|\[inst\]|<<sys>>|#{2,} ?(?:system|instruction|assistant|human)\b",
+            r"<\|[^|>]{1,30}\|>|\[inst\]|<<sys>>",
+            # A heading as the formats of models have it, not "## System configuration" or "## Human rights".
+            r"#{2,} ?(?:system|instruction|assistant|human)s?(?: ?(?:[:#>|-]|$)| (?:prompt|messages?"
+            r"|instructions?|notice|note|override|directive|alert|role|you|your|ignore|disregard|forget"
+            r"|do not|never|always)\b)",
             r"(?:^|[>\"'([{|.!?-] ?)(?:system|assistant|developer|admin(?:istrator)?) ?(?:notice|message"
             r"|alert"
             r"|prompt|note|instruction|directive)?:\s(?=.{0,80}\b(?:you|your|if|ignore|must|assistant|please"

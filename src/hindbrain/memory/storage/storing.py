@@ -16,6 +16,7 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Remembered
 from hindbrain.memory.storage.applying import Applied, Applier, Failure, Resolver
 from hindbrain.memory.storage.queue import Waiting, WriteQueue
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.memory.conflicts.conflict import ConflictJudge
@@ -109,6 +110,7 @@ class Storage:
             return True
         return len(batched) >= self._settings.batch_size and self._clock.now() >= self._rested_at
 
+    @action("remember", via="server")
     def flush(self, extra: Waiting | None = None, *, timeout_s: float) -> Flushed:
         """Bring everything that waits, and `extra`, into notes. Raises Busy."""
         waiting = self._queue.pending() + ([extra] if extra else [])

@@ -37,6 +37,7 @@ _TYPED_PRIORITY = re.compile(r"(?<![\[!\w])\[(high|medium|low)\](?![\](:])", re.
 _SIGNS = {"🔺": "high", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "low"}
 _SIGN = re.compile("[🔺⏫🔼🔽⏬]\ufe0f?")
 _DATED = re.compile("[📅⏳🛫➕✅❌]\ufe0f?\\s*([0-9]{4}-[0-9]{2}-[0-9]{2})")
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TAG = re.compile(r"(?:^|(?<=\s))#([\d/\-]*+[^\W\d][\w/\-]*+)")  # not of digits alone
 _NOT_IN_TAG = re.compile(r"[^\w/\-]+")
 
@@ -55,6 +56,8 @@ class TaskItem(NamedTuple):
     path: str = ""
     line: int = 0  # 1-based
     source: str = ""  # whose word it is, where the line says so
+    due: str = ""  # YYYY-MM-DD, or "" when the line does not say
+    removed: tuple[str, ...] = ()  # kinds of secrets that were taken out of what was just written
 
     @property
     def citation(self) -> str:
@@ -120,7 +123,7 @@ def read_task(line: str) -> TaskItem | None:
     fields = _fields(shown)
     priority = _priority(shown, fields)
     tag = _TAG.search(_without(_FIELD, shown))
-    dated = _DATED.search(shown)
+    dated = {found[0][0]: found[1] for found in _DATED.finditer(shown)}
     title = fold(" ".join(part for part in (bold, _words(rest)) if part))
     if not title:
         return None
@@ -130,8 +133,9 @@ def read_task(line: str) -> TaskItem | None:
         status=_status(match[2], fields, shown),
         priority=priority,
         project=fields.get("project", "").lstrip("#") or (tag[1] if tag else ""),
-        completed=fields.get("completion", "") or (dated[1] if dated and "✅" in dated[0] else ""),
+        completed=fields.get("completion", "") or dated.get("✅", ""),
         source=source if (source := fields.get("source", "").lower()) in SOURCES else "",
+        due=found[0] if (found := _DAY.match(fields.get("due", ""))) else dated.get("📅", ""),
     )
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from hindbrain.base.errors import Ambiguous, NotFound
-from hindbrain.memory.tasks.task_line import OPEN
+from hindbrain.memory.tasks.task_line import OPEN, TaskItem
 from hindbrain.memory.tasks.task_note import TaskLines
 
 _CLOSE = 0.8  # of two titles as difflib compares them; below it they are different tasks
@@ -39,6 +39,18 @@ def find_task(tasks: Sequence[TaskLines], name: str, path: str) -> TaskLines:
     raise NotFound(f"no task {wanted[:80]!r} in {path!r}{_hint(scored)}")
 
 
+def find_twin(tasks: Sequence[TaskLines], wanted: TaskItem) -> TaskItem | None:
+    """The open task of the same title; one of another project is no twin."""
+    return next(
+        (
+            found.task
+            for found in _by_title(tasks, wanted.title)
+            if found.task.status in OPEN and found.task.project.casefold() == wanted.project.casefold()
+        ),
+        None,
+    )
+
+
 def _by_id(tasks: Sequence[TaskLines], wanted: str) -> list[TaskLines]:
     key = wanted.removeprefix("^").casefold()
     return [found for found in tasks if found.task.id and found.task.id.casefold() == key]
@@ -62,14 +74,37 @@ def _only(found: Sequence[TaskLines], wanted: str) -> TaskLines:
     still_open = [one for one in found if one.task.status in OPEN]
     if len(still_open) == 1:
         return still_open[0]
-    names = tuple(one.task.handle for one in (still_open or found))
-    shown = "; ".join(
-        f"{one.task.handle}" + (f" {one.task.title[:60]!r}" if one.task.id else "")
-        for one in (still_open or found)[:_SHOWN]
+    tasks = [one.task for one in still_open or found]
+    told = list(
+        zip(*(_varying(attribute) for attribute in zip(*map(_attributes, tasks), strict=True)), strict=True)
     )
+    shown = "; ".join(
+        f"{task.handle} ({', '.join(filter(None, about))})" if any(about) else task.handle
+        for task, about in zip(tasks[:_SHOWN], told, strict=False)
+    )
+    names = tuple(task.handle for task in tasks)
     raise Ambiguous(
         f"{len(names)} tasks answer to {wanted[:80]!r}: {shown}; give one of these", candidates=names
     )
+
+
+def _attributes(task: TaskItem) -> tuple[str, ...]:
+    """What may tell two tasks apart, in words."""
+    details = task.details.strip().partition("\n")[0].strip(" -*")
+    return (
+        repr(task.title[:60]) if task.id else "",  # a handle without an id has the title
+        task.status,
+        task.priority,
+        f"#{task.project}" if task.project else "no project",
+        f"due {task.due}" if task.due else "not due",
+        repr(details[:40]) if details else "no details",
+        f"line {task.line}" if task.id else "",
+    )
+
+
+def _varying(values: Sequence[str]) -> Sequence[str]:
+    """The values of one attribute; empty where they do not tell tasks apart."""
+    return values if len(set(values)) > 1 else [""] * len(values)
 
 
 def _likeness(wanted: str, title: str) -> float:

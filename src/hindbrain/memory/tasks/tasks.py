@@ -1,16 +1,17 @@
 """The tasks of a vault: made, changed and listed, in the note that plays the role `tasks`.
 
-Each change is made on what the note holds at that moment, so that others may write beside it.
+A task that its owner has cut into another note is known by its id (`^t-...`) and changed there. Each change
+is made on what the note holds at that moment, so that others may write beside it.
 Knows nothing of tools and commands.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from hindbrain.base.errors import UsageError
-from hindbrain.memory.daily.daily import local_time
+from hindbrain.base.errors import HindbrainError, UsageError
 from hindbrain.memory.items.item import new_id
 from hindbrain.memory.tasks.task_line import (
     OPEN,
@@ -20,8 +21,9 @@ from hindbrain.memory.tasks.task_line import (
     clean_title,
     project_tag,
 )
-from hindbrain.memory.tasks.task_names import find_task
+from hindbrain.memory.tasks.task_names import find_task, find_twin
 from hindbrain.memory.tasks.task_note import TaskLines, read_tasks, with_change, with_new_task
+from hindbrain.vault.moved_notes import is_put_away
 from hindbrain.vault.origin import SOURCES
 
 if TYPE_CHECKING:
@@ -34,11 +36,21 @@ if TYPE_CHECKING:
 __all__ = ["PRIORITIES", "STATUSES", "TaskItem", "Tasks"]
 
 TaskList: TypeAlias = list[TaskItem]  # a method is called `list`
+TaskPaths: TypeAlias = list[str]
+TaskLinesList: TypeAlias = list[TaskLines]
+_NO_DAY = "9999-99-99"  # after every day
 _MAX_DETAILS = 50_000  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _HEADING = re.compile(r"#{1,6}(?=[ \t]|$)")
 # What would begin a list item, a check box, a quote, code or a heading.
 _STRUCTURE = re.compile(r"[-*+#>`~|=\[]|[0-9]{1,9}(?=[.)](?:\s|$))")
+
+
+class Created(NamedTuple):
+    """A task that was asked for."""
+
+    task: TaskItem
+    is_new: bool  # False: it was open already, and nothing was written
 
 
 class Tasks:
@@ -53,11 +65,14 @@ class Tasks:
 
     def create(
         self, title: str, *, details: str = "", priority: str = "medium", project: str = "", source: str = ""
-    ) -> TaskItem:
-        """Add a task; durable when this returns. UsageError for a title or a priority that is none.
+    ) -> Created:
+        """Add a task, without secrets; durable when this returns.
 
-        `source`: whose word it is, where that is not the owner's.
+        A task that is open already with the same title and project is returned as it is: a twin would make
+        every later update by title ambiguous. `source`: whose word it is, where that is not the owner's.
+        UsageError for a title or a priority that is none.
         """
+        (title, details, project), removed = _without_secrets(title, details, project)
         task = TaskItem(
             id="",
             title=clean_title(title),
@@ -67,64 +82,98 @@ class Tasks:
             source=_one_of("source", source, SOURCES) if source else "",
         )
         below = _detail_lines(details)
-        made = task
+        if twin := find_twin(self._read(), task):
+            return Created(twin, is_new=False)
+        made = Created(task, is_new=True)
 
-        def change(page: Page | None) -> bytes:
+        def change(page: Page | None) -> bytes | None:
             nonlocal made
             data = self._first_text() if page is None else page.data
-            data, made = with_new_task(data, task._replace(id=_unused_id(data)), below, self.path)
+            if twin := find_twin(read_tasks(data, self.path), task):
+                made = Created(twin, is_new=False)
+                return None
+            data, added = with_new_task(data, task._replace(id=_unused_id(data)), below, self.path)
+            made = Created(added._replace(removed=removed), is_new=True)
             return data
 
         self._notebook.edit(self.path, change)
         return made
 
     def update(self, name_or_id: str, *, status: str, notes: str = "") -> TaskItem:
-        """Give a task another status and add notes below it. Nothing is written when it is so already.
+        """Give a task another status and add notes below it, without secrets.
 
+        Nothing is written when it is so already.
         NotFound names the nearest titles, Ambiguous the candidates.
         """
         wanted = _one_of("status", status, STATUSES)
         today = self._today()
+        (notes,), removed = _without_secrets(notes)
         lines = _note_lines(notes, today)
-        changed = TaskItem("", "")
+        changed = find_task(self._read(), name_or_id, self.path).task
+        path = changed.path
 
         def change(page: Page | None) -> bytes | None:
             nonlocal changed
             data = b"" if page is None else page.data
-            found = find_task(read_tasks(data, self.path), name_or_id, self.path)
+            # Found again, in what the note holds now.
+            tasks = read_tasks(data, path)
+            found = find_task(tasks if path == self.path else _with_ids(tasks), name_or_id, path)
             changed = found.task
             if changed.status == wanted and not lines:
                 return None
             data, changed = with_change(data, found, wanted, lines, today)
             return data
 
-        self._notebook.edit(self.path, change)
-        return changed
+        self._notebook.edit(path, change)
+        return changed._replace(removed=removed)
 
     def list(self, *, status: str = "", project: str = "") -> TaskList:
-        """The tasks in the order of the note. `status`: "" for those that are open, "all", or one of them."""
+        """The tasks by priority, then by the day they are due, then in the order of the note.
+
+        `status`: "" for those that are open, "all", or one of them.
+        """
         if status not in ("", "all"):
             _one_of("status", status, ("all", *STATUSES))
         tag = project_tag(project).casefold()
-        return [
+        tasks = [
             found.task
             for found in self._read()
             if (status == "all" or found.task.status in ((status,) if status else OPEN))
             and (not tag or f"{found.task.project.casefold()}/".startswith(f"{tag}/"))
         ]
+        return sorted(tasks, key=lambda task: (PRIORITIES.index(task.priority), task.due or _NO_DAY))
 
     def find(self, name_or_id: str) -> TaskItem:
         return find_task(self._read(), name_or_id, self.path).task
 
     def _read(self) -> Sequence[TaskLines]:
-        page = self._notebook.find(self.path)
-        return [] if page is None else read_tasks(page.data, self.path)
+        """Those of the note, then those with an id of ours that stand elsewhere."""
+        path = self.path
+        page = self._notebook.find(path)
+        found = [] if page is None else read_tasks(page.data, path)
+        known = {one.task.id for one in found}
+        for other in self._other_notes(path):
+            with contextlib.suppress(HindbrainError):
+                more = _with_ids(read_tasks(self._notebook.read(other).data, other))
+                found += [one for one in more if one.task.id not in known]
+                known.update(one.task.id for one in more)
+        return found
+
+    def _other_notes(self, path: str) -> TaskPaths:
+        moved = self._layout.moved
+        paths = moved.notes_with("t", beside=path) if moved is not None else []
+        return [other for other in paths if not is_put_away(self._layout, other)]
 
     def _today(self) -> str:
-        return local_time(self._clock.now()).date().isoformat()
+        return self._clock.today().isoformat()
 
     def _first_text(self) -> bytes:
         return self._layout.first_text("tasks", today=self._today()).encode()
+
+
+def _with_ids(tasks: Sequence[TaskLines]) -> TaskLinesList:
+    """Those that were made here: in another note, a box without an id is its owner's."""
+    return [found for found in tasks if found.task.id.startswith("t-")]
 
 
 def _one_of(what: str, given: str, known: Sequence[str]) -> str:
@@ -167,3 +216,11 @@ def _escaped(line: str, pattern: re.Pattern[str]) -> str:
         return line
     at = len(line) - len(bare) + (match.end() if bare[0].isdigit() else 0)
     return f"{line[:at]}\\{line[at:]}"
+
+
+def _without_secrets(*texts: str) -> tuple[list[str], tuple[str, ...]]:
+    """The texts, and the kinds of secrets that were taken out of them."""
+    from hindbrain.base.secrets import redact
+
+    cleaned = [redact(text) for text in texts]
+    return [text for text, _ in cleaned], tuple(dict.fromkeys(kind for _, kinds in cleaned for kind in kinds))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.clock import local_time
+from hindbrain.base.plural import plural
 from hindbrain.memory.tools.note_answers import MOST_CHARS, span
 from hindbrain.memory.tools.search_answers import cited, weakness
 from hindbrain.memory.tools.tool import ToolResult
@@ -21,7 +22,7 @@ _MOST_OF_ONE = 500  # characters of a memory or passage
 def remembered_answer(done: Remembered) -> ToolResult:
     lines = [_deed(done)]
     if done.removed:
-        lines.append(f"Not stored, since memory keeps no secrets: {', '.join(done.removed)}.")
+        lines.append(f"Stored without what is secret, since memory keeps none: {', '.join(done.removed)}.")
     data: dict[str, Any] = {
         "id": done.id,
         "action": done.action,
@@ -142,7 +143,7 @@ def status_answer(status: MemoryStatus) -> ToolResult:
     counts = ", ".join(f"{number} {category}" for category, number in sorted(status.counts.items()) if number)
     where = f" in {status.folder}/" if status.folder else ""
     lines = [
-        f"{status.total} memories{f' ({counts})' if counts else ''}; {status.superseded} replaced.",
+        f"{plural(status.total, 'memory')}{f' ({counts})' if counts else ''}; {status.superseded} replaced.",
         f"Waiting: {status.pending} to be saved, {status.inbox} in the inbox for the user.",
         f"Layout: {status.layout}{where}.",
         f"Search: {_index_text(status)}.",
@@ -155,9 +156,9 @@ def status_answer(status: MemoryStatus) -> ToolResult:
 def _index_text(status: MemoryStatus) -> str:
     if status.index != "ready":
         return f"index {status.index.removeprefix('index_')}"
-    day = datetime.fromtimestamp(status.synced_at).isoformat(" ", "minutes") if status.synced_at else "never"
+    day = f"{local_time(status.synced_at):%Y-%m-%d %H:%M}" if status.synced_at else "never"
     by = "words and meaning" if status.embedder else "words only"
-    return f"{status.notes} notes, by {by}, up to date as of {day}"
+    return f"{plural(status.notes, 'note')}, by {by}, up to date as of {day}"
 
 
 def _within(lines: Iterator[str]) -> Iterator[str]:

@@ -25,7 +25,8 @@ _ROLES: dict[str, tuple[str, ...]] = {
     ),
     "procedural": ("skills", "templates", "lessons", "corrections", "patterns"),
 }
-_SPARE = 4  # times as many hits are asked for where notes of other roles lie in the same folder
+_SPARE = 4  # times as many hits are asked for where some of them are left out afterwards
+_MOST = 1_000  # that one search gives
 
 
 class Wanted(NamedTuple):
@@ -35,7 +36,7 @@ class Wanted(NamedTuple):
     limit: int = 10
     types: tuple[str, ...] = ()  # empty: whatever its kind
     days: int = 0  # 0: of any age
-    least_confidence: float = 0.0
+    min_score: float | None = None  # least confidence; None: as the settings say
     corpus: str = ""  # OpenClaw's word for where to look
 
 
@@ -53,17 +54,23 @@ class _Scope(NamedTuple):
 def search_vault(memory: Memory, query: SearchQuery) -> SearchResult:
     """As `Memory.search`, without the inbox."""
     result = memory.search(query)
-    return result._replace(hits=without_inbox(memory.layout, result.hits))
+    hits = without_inbox(memory.layout, result.hits)
+    if len(hits) < len(result.hits):  # fill the places of what was left out
+        k = memory.hits if query.k is None else query.k
+        result = memory.search(query._replace(k=min(_MOST, _SPARE * k)))
+        hits = without_inbox(memory.layout, result.hits)[:k]
+    return result._replace(hits=hits)
 
 
 def without_inbox(layout: Layout, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """What waits in the inbox is not known yet, and nobody vouches for it: it is read there, not found."""
-    inbox = layout.path("inbox") if layout.has("inbox") else ""
+    inbox = layout.path("inbox")
     return tuple(hit for hit in hits if hit.path != inbox)
 
 
 def search_memory(memory: Memory, wanted: Wanted) -> SearchResult:
     """One answer from every place that holds the wanted kinds, the surest hits first."""
+    from hindbrain.search.exact_phrases import NOT_FOUND
     from hindbrain.search.hit import SearchResult
     from hindbrain.search.query import Filters, SearchQuery
 
@@ -74,25 +81,29 @@ def search_memory(memory: Memory, wanted: Wanted) -> SearchResult:
         return SearchResult((), "keyword", "default", (f"the layout {layout.name!r} has no {kinds} notes",))
     k = wanted.limit * (_SPARE if scope.roles else 1)
     found = [
-        search_vault(memory, SearchQuery(wanted.query, k=k, filters=Filters(folder=place, since=since)))
+        search_vault(
+            memory,
+            SearchQuery(wanted.query, k, Filters(folder=place, since=since), min_score=wanted.min_score),
+        )
         for place in scope.places
     ]
     hits = {hit.passage: hit for result in found for hit in result.hits if scope.holds(layout, hit)}
-    sure = [hit for hit in hits.values() if hit.confidence >= wanted.least_confidence]
+    sure = list(hits.values())
     if len(found) > 1:  # scores are of one answer only; confidence is comparable
         sure.sort(key=lambda hit: (-hit.confidence, hit.path, hit.first_line))
     notices = tuple(dict.fromkeys(notice for result in found for notice in result.notices))
+    if sure:  # one place may lack what another has
+        notices = tuple(notice for notice in notices if not notice.startswith(NOT_FOUND))
     return found[0]._replace(hits=tuple(sure[: wanted.limit]), notices=notices)
 
 
 def _since(memory: Memory, days: int) -> str:
-    from datetime import date, datetime, timedelta
+    from datetime import date, timedelta
 
     if not days:
         return ""
-    today = datetime.fromtimestamp(memory.clock.now()).date()  # the owner's day, in local time
     try:
-        return (today - timedelta(days=days)).isoformat()
+        return (memory.clock.today() - timedelta(days=days)).isoformat()
     except OverflowError:
         return date.min.isoformat()
 
@@ -103,16 +114,8 @@ def _scope(layout: Layout, wanted: Wanted) -> _Scope:
     kinds = wanted.types or ("episodic",)
     roles = [role for kind in kinds for role in _ROLES.get(kind, ()) if layout.has(role)]
     paths = [layout.path("memory", category="preference")] if "preference" in kinds else []
-    return _Scope(_outermost([*paths, *_places_of(layout, roles)]), frozenset(roles), frozenset(paths))
-
-
-def _places_of(layout: Layout, roles: Sequence[str]) -> list[str]:
-    """Where notes of the roles lie: the note itself, or the folder of each form that its path may have."""
-    from hindbrain.vault.path_template import fixed_folder, places
-
-    templates = [template for role in roles for template in layout.roles[role]]
-    inside = [fixed_folder(template) if places(template) else template for template in templates]
-    return ["/".join(part for part in (layout.folder, place) if part) for place in inside]
+    places = [place for role in roles for place in layout.places_of(role)]
+    return _Scope(_outermost([*paths, *places]), frozenset(roles), frozenset(paths))
 
 
 def _outermost(places: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
 
 TYPES = ("episodic", "semantic", "procedural", "preference")
-_DEFAULT_HITS = 10
 _MOST_HITS = 50
 
 
@@ -21,10 +20,10 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
 
     wanted = Wanted(
         args["query"],
-        limit=args.get("max_results", _DEFAULT_HITS),
+        limit=args.get("max_results", memory.hits),
         types=args.get("memory_types", ()),
         days=args.get("time_range_days", 0),
-        least_confidence=args.get("min_score", 0.0),
+        min_score=args.get("min_score"),
         corpus=args.get("corpus", ""),
     )
     return results_answer(wanted.query, search_memory(memory, wanted))
@@ -103,14 +102,22 @@ MEMORY_TOOLS: tuple[Tool, ...] = (
             Param(
                 "max_results",
                 "integer",
-                "Default 10",
+                "Usually 10",
                 minimum=1,
                 maximum=_MOST_HITS,
                 also=("maxResults", "limit"),
             ),
             Param("memory_types", "array", "", choices=TYPES, also=("memoryTypes",)),
             Param("time_range_days", "integer", "Not older than this", minimum=1, also=("timeRangeDays",)),
-            Param("min_score", "number", "Least confidence, 0 to 1", also=("minScore",), declared=False),
+            Param(
+                "min_score",
+                "number",
+                "Least confidence",
+                minimum=0,
+                maximum=1,
+                also=("minScore",),
+                declared=False,
+            ),
             Param(
                 "corpus",
                 "string",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.clock import local_time
 from hindbrain.memory.tools.tool import ToolResult, short_hash
 from hindbrain.vault.note_parts import end_of
 
@@ -97,7 +97,7 @@ def change_answer(changed: Changed) -> ToolResult:
     if changed.merged:
         lines.append("Somebody changed other lines meanwhile: both changes are in the note.")
     if changed.removed:
-        lines.append(f"Not stored, since notes keep no secrets: {', '.join(changed.removed)}.")
+        lines.append(f"Stored without what is secret, since notes keep none: {', '.join(changed.removed)}.")
     lines.append(f"hash: {short_hash(changed.hash)}")
     data = {
         "path": changed.path,
@@ -133,7 +133,7 @@ def listing_answer(listing: Listing) -> ToolResult:
 
 
 def _day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds).date().isoformat()  # the owner's day, in local time
+    return local_time(seconds).date().isoformat()
 
 
 def _count(number: int, word: str) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 # What an agent may say of its own words: never "user", since nothing of what it passes on is proof of that.
 CLAIMS = ("agent", "tool", "web")
-_DEFAULT_HITS = 8
 _MOST_HITS = 50
 
 
@@ -34,7 +33,7 @@ def _recall(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.tools.memory_answers import recalled_answer
     from hindbrain.memory.tools.memory_search import without_inbox
 
-    found = memory.recall(args["topic"], k=args.get("limit", _DEFAULT_HITS))
+    found = memory.recall(args["topic"], k=args.get("limit"))
     return recalled_answer(found._replace(passages=without_inbox(memory.layout, found.passages)))
 
 
@@ -45,7 +44,7 @@ RECALL_TOOLS: tuple[Tool, ...] = (
         "people, projects, past work or decisions.",
         (
             Param("topic", "string", "", required=True),
-            Param("limit", "integer", "Default 8", minimum=1, maximum=_MOST_HITS),
+            Param("limit", "integer", "Usually 10", minimum=1, maximum=_MOST_HITS),
         ),
         "read",
         _recall,

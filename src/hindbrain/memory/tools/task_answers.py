@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.base.plural import plural
 from hindbrain.memory.tools.note_answers import MOST_CHARS
 from hindbrain.memory.tools.tool import ToolResult
 
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 _MOST_OF_ONE = 300  # characters of a task's details
 
 
-def task_answer(deed: str, task: TaskItem, removed: Sequence[str] = ()) -> ToolResult:
-    """What a change made of a task. `removed`: kinds of secrets that were taken out."""
-    lines = [f"Task {deed}: {_line(task)}"]
-    if removed:
-        lines.append(f"Not stored, since notes keep no secrets: {', '.join(removed)}.")
-    return ToolResult("\n".join(lines), {"task": _data(task), "removed": list(removed)})
+def task_answer(deed: str, task: TaskItem, *, hint: str = "") -> ToolResult:
+    """What a change made of a task."""
+    lines = [f"Task {deed}: {_line(task)}", *([hint] if hint else [])]
+    if task.removed:
+        lines.append(f"Stored without what is secret, since notes keep none: {', '.join(task.removed)}.")
+    return ToolResult("\n".join(lines), {"task": _data(task), "removed": list(task.removed)})
 
 
 def tasks_answer(status: str, tasks: Sequence[TaskItem]) -> ToolResult:
     kind = "open" if not status else "" if status == "all" else status
-    counted = f"{len(tasks)} {kind} {'task' if len(tasks) == 1 else 'tasks'}".replace("  ", " ")
-    head = f"{counted}:" if tasks else f"No {kind} tasks.".replace("  ", " ")
+    what = f"{kind} task".strip()
+    head = f"{plural(len(tasks), what)}:" if tasks else f"No {what}s."
     return ToolResult("\n".join([head, *_listed(tasks)]), {"tasks": [_data(task) for task in tasks]})
 
 
@@ -45,6 +46,7 @@ def _line(task: TaskItem) -> str:
         task.status,
         task.priority if task.priority != "medium" else "",
         f"#{task.project}" if task.project else "",
+        f"due {task.due}" if task.due else "",
     ]
     return f"{task.title} ({', '.join(filter(None, said))}) {task.citation}"
 

@@ -17,32 +17,26 @@ PRIORITIES = ("high", "medium", "low")
 def _create(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.tools.task_answers import task_answer
 
-    clean, removed = _freed(args, "title", "details", "project")
-    task = memory.tasks.create(
-        clean["title"],
-        details=clean["details"],
+    created = memory.tasks.create(
+        args["title"],
+        details=args.get("details", ""),
         priority=args.get("priority", "medium"),
-        project=clean["project"],
+        project=args.get("project", ""),
         source=args.get("source", ""),
     )
-    return task_answer("created", task, removed)
+    if created.is_new:
+        return task_answer("created", created.task)
+    return task_answer(
+        "exists", created.task, hint="Open already, so nothing was added; task_update adds notes."
+    )
 
 
 def _update(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.tools.task_answers import task_answer
 
-    clean, removed = _freed(args, "notes")
-    task = memory.tasks.update(args["title"], status=args["status"], notes=clean["notes"])
-    return task_answer("updated", task, removed)
-
-
-def _freed(args: Arguments, *names: str) -> tuple[dict[str, str], list[str]]:
-    """The named texts without secrets, and the kinds that were taken out."""
-    from hindbrain.base.secrets import redact
-
-    clean = {name: redact(args.get(name, "")) for name in names}
-    kinds = dict.fromkeys(kind for _, found in clean.values() for kind in found)
-    return {name: text for name, (text, _) in clean.items()}, list(kinds)
+    return task_answer(
+        "updated", memory.tasks.update(args["title"], status=args["status"], notes=args.get("notes", ""))
+    )
 
 
 def _list(memory: Memory, args: Arguments) -> ToolResult:

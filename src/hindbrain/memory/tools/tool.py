@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from hindbrain.base.errors import Ambiguous, HindbrainError, NoteChanged, UsageError
+from hindbrain.vault.actions import action
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
 
 Kind: TypeAlias = Literal["string", "integer", "number", "boolean", "array"]
-Effect: TypeAlias = Literal["read", "add", "change", "remove"]
+Effect: TypeAlias = Literal["read", "add", "change", "remove", "send"]
 Arguments: TypeAlias = Mapping[str, Any]  # checked: only declared names, values of the declared kind
 
 _MAX_BYTES = 1_000_000  # of one text
@@ -265,7 +266,8 @@ def _shown(value: Any) -> str:
 
 def call(memory: Memory, tool: Tool, args: Mapping[str, Any] | None) -> ToolResult:
     """Check the arguments and do it. Errors stay exceptions; an edge tells them with `failure_text`."""
-    return tool.handler(memory, check_arguments(tool, args))
+    with action(tool.name, via="tool"):
+        return tool.handler(memory, check_arguments(tool, args))
 
 
 def short_hash(digest: str) -> str:

@@ -9,7 +9,6 @@ from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
 
-_DEFAULT_HITS = 10
 _MOST_HITS = 50
 
 
@@ -49,7 +48,7 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.search.query import Filters, SearchQuery
 
     folder = find_folder(memory, args.get("directory", ""))
-    query = SearchQuery(args["query"], k=args.get("limit", _DEFAULT_HITS), filters=Filters(folder=folder))
+    query = SearchQuery(args["query"], k=args.get("limit", memory.hits), filters=Filters(folder=folder))
     return hits_answer(query.text, search_vault(memory, query))
 
 
@@ -102,7 +101,7 @@ VAULT_TOOLS: tuple[Tool, ...] = (
         (
             Param("query", "string", "", required=True),
             Param("directory", "string", "Only this folder"),
-            Param("limit", "integer", "Default 10", minimum=1, maximum=_MOST_HITS),
+            Param("limit", "integer", "Usually 10", minimum=1, maximum=_MOST_HITS),
         ),
         "read",
         _search,

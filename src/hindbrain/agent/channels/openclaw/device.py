@@ -74,7 +74,7 @@ def load_device(state: Path) -> Device:
 
 def not_installed() -> ConfigError:
     return ConfigError(
-        "the OpenClaw gateway needs packages that are not installed: pip install 'hindbrain[channels]'"
+        "the OpenClaw gateway needs packages that are not installed: pip install websockets cryptography"
     )
 
 

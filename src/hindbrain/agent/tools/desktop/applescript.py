@@ -34,6 +34,7 @@ def run_script(script: str) -> tuple[bool, str]:
             text=True,
             timeout=_TIMEOUT_S,
             check=False,
+            encoding="utf-8",
         )
     except subprocess.TimeoutExpired:
         return False, f"it was still running after {_TIMEOUT_S} seconds and was ended"

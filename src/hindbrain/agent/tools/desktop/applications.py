@@ -128,7 +128,9 @@ def _start(argv: Sequence[str], environ: Mapping[str, str]) -> None:
 
 
 def _open_on_macos(name: str) -> str:
-    done = subprocess.run(["open", "-a", name], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        ["open", "-a", name], capture_output=True, text=True, timeout=30, check=False, encoding="utf-8"
+    )
     if done.returncode:
         raise NotFound(f"no application is called {name!r} here: {done.stderr.strip()[:200]}")
     return name

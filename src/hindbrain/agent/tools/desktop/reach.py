@@ -9,7 +9,7 @@ import sys
 
 HAS_X = sys.platform not in ("darwin", "win32")
 _WAYLAND = "this is a Wayland session, which lets no program see or control the others; log in with Xorg"
-_INSTALL = "install the extra: pip install 'hindbrain[desktop]'"
+_INSTALL = f"install what is missing: pip install mss {'python-xlib' if HAS_X else 'pynput'}"
 
 
 def desktop_missing() -> str:

@@ -17,6 +17,7 @@ from hindbrain.agent.tools.desktop.reach import desktop_missing
 from hindbrain.agent.tools.desktop.screen import find_screen, take_picture
 from hindbrain.agent.tools.tool import ActionTool, Result
 from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
 from hindbrain.memory.tools.tool import Arguments, Param
 
 _ON_SCREEN = "web"  # the source of what a screen shows
@@ -94,7 +95,7 @@ def _typing(hands: Hands) -> tuple[ActionTool, ...]:
         if odd := next((char for char in text if char < " " and char not in "\n\t"), ""):
             raise UsageError(f"{odd!r} is no text; press_key presses keys")
         hands.type(text)
-        return f"Typed {len(text)} characters."
+        return f"Typed {plural(len(text), 'character')}."
 
     def press_key(args: Arguments) -> str:
         held = tuple(name for name in MODIFIERS if args.get(name))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from hindbrain.base.plural import plural
 from hindbrain.context.capture.transcripts import codex, plain
 from hindbrain.context.capture.transcripts.blocks import Record, texts
 from hindbrain.context.capture.transcripts.claude import TYPES as CLAUDE_TYPES
@@ -123,7 +124,7 @@ def _read_lines(
         if stop - start >= most_bytes:
             more = True
             break
-    problems = (f"{skipped} lines of {str(path)!r} are no records and were passed over",) if skipped else ()
+    problems = (f"passed over {plural(skipped, 'line')} of {str(path)!r}: not a record",) if skipped else ()
     return Read(tuple(messages), stop, problems, skipped, more, elsewhere=elsewhere)
 
 
