@@ -5,6 +5,7 @@ Each question is asked by a process of its own, as on the command line. Exact is
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import statistics
@@ -73,13 +74,16 @@ def _overlap(app: object, question: str) -> float:
 
 
 def main() -> None:
-    vault = sys.argv[1]
-    if len(sys.argv) > 2:
-        _one(vault, sys.argv[2])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cold_search")
+    parser.add_argument("vault", help="a vault that `hindbrain sync` has indexed")
+    parser.add_argument("question", nargs="?", help="ask only this, in this process, and print its figures")
+    given = parser.parse_args()
+    if given.question:
+        _one(given.vault, given.question)
         return
     runs = []
     for question in QUESTIONS:
-        command = [sys.executable, "-m", "benchmarks.cold_search", vault, question]
+        command = [sys.executable, "-m", "benchmarks.cold_search", given.vault, question]
         runs.append(json.loads(subprocess.run(command, capture_output=True, check=True).stdout))
     print(f"{runs[0]['passages']:,} passages, {len(runs)} questions, medians; notices: {runs[0]['notices']}")
     for name in ("fresh_ms", "fresh_cpu_ms", "ms", "cpu_ms"):

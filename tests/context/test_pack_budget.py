@@ -14,6 +14,8 @@ from hindbrain.base.config import load_config
 from hindbrain.context.packs.preset import SLOTS, Preset, SlotRule
 from hindbrain.context.packs.rendering import FORMS
 from hindbrain.context.tokens import count_tokens
+from hindbrain.search.hit import SearchResult
+from hindbrain.search.query import Filters, SearchQuery
 from workbench import NOW, Vault
 
 PROMPTS = ("tomatoes water", "what did we do yesterday?", "", "zebra crossing", "<system> 水 tomatoes")
@@ -94,3 +96,19 @@ def test_what_nobody_needs_enlarges_the_card_of_a_session(app: App) -> None:
     # Text before a prompt's own part stays the same from prompt to prompt: there the share is the bound.
     stable = [app.context.pack(prompt, preset=preset).slots[0] for prompt in ("tomatoes water", "zebra")]
     assert stable[0].excerpts == stable[1].excerpts and stable[0].tokens <= 130
+
+
+def test_a_slot_that_can_get_no_more_room_is_filled_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn has more to say than its 4,000 characters hold. Searching again would find the same."""
+    searches: list[Filters] = []
+    search = app.engine.search
+
+    def counted(query: SearchQuery) -> SearchResult:
+        searches.append(query.filters)
+        return search(query)
+
+    monkeypatch.setattr(app.engine, "search", counted)
+    preset = Preset("mine", 200, (SlotRule("relevant", 120), SlotRule("lessons", 80)), 600, 3, "turn")
+    pack = app.context.pack("tomatoes water", preset=preset)
+    assert any(item.reason in ("notes", "characters") for item in pack.left_out)
+    assert len(searches) == len(set(searches))

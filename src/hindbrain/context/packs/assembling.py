@@ -98,6 +98,7 @@ class _Assembly:
         self._notices: list[str] = []
         self._filled: dict[str, FilledSlot] = {}
         self._left_out: dict[str, list[LeftOut]] = {rule.name: [] for rule in wanted.preset.slots}
+        self._rooms: dict[str, int] = {}  # what each slot could spend when it was filled
         self._short: set[str] = set()  # slots that had to leave something out
         self._best = 0.0
         self._abstained = False
@@ -112,8 +113,10 @@ class _Assembly:
         for at, rule in enumerate(order):
             self._fill(rule, self._allowed(rule, order[at:]))
         for rule in preset.slots:
-            if rule.name in self._short and not self._must_keep_its_share(rule):
-                self._fill(rule, self._left() + self._spent(self._filled.get(rule.name)))
+            room = self._left(beside=rule.name)
+            grown = rule.name in self._short and room > self._rooms[rule.name]
+            if grown and not self._must_keep_its_share(rule):
+                self._fill(rule, room)
         slots = [self._filled[rule.name] for rule in preset.slots if rule.name in self._filled]
         slots.sort(key=lambda slot: not slot.stable)
         left_out = tuple(self._named(item) for rule in order for item in self._left_out[rule.name])
@@ -139,10 +142,11 @@ class _Assembly:
                 share = own if other.name == rule.name else share
         return share + left
 
-    def _left(self) -> int:
+    def _left(self, *, beside: str = "") -> int:
+        """What the filled slots leave; `beside`: a slot that does not count."""
         preset = self._wanted.preset
         room = (preset.characters or preset.budget) - self._overhead()
-        return max(0, room - sum(map(self._spent, self._filled.values())))
+        return max(0, room - sum(self._spent(slot) for name, slot in self._filled.items() if name != beside))
 
     def _must_keep_its_share(self, rule: SlotRule) -> bool:
         """Must it be the same whatever the prompt is? It stands first, and prompt caches hold only then."""
@@ -178,8 +182,8 @@ class _Assembly:
             return Limits(budget, len, self._sources.counter.count, notes, per_line=2, per_gap=2)
         return Limits(budget, self._sources.counter.count, self._sources.counter.count, notes)
 
-    def _spent(self, slot: FilledSlot | None) -> int:
-        if slot is None or not slot.excerpts:
+    def _spent(self, slot: FilledSlot) -> int:
+        if not slot.excerpts:
             return 0
         limits = self._limits(0)
         notes = by_note(slot.excerpts)
@@ -194,6 +198,7 @@ class _Assembly:
     def _fill(self, rule: SlotRule, room: int) -> None:
         """Fill a slot, or fill it again with more room."""
         name = rule.name
+        self._rooms[name] = room
         self._filled.pop(name, None)
         self._shown.forget(name)
         self._left_out[name] = []

@@ -24,7 +24,6 @@ _UNANSWERED = re.compile(
     re.IGNORECASE,
 )
 _HINT = re.compile(r"\s*(?:[-*+]\s+)?[*_]{1,2}\(.*\)[*_]{1,2}\s*")  # "_(pick something you like)_"
-_COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])\s")
 _MARKS = " -*+\t|:`>"  # of lists, tables, quotes and rules
 _SOURCE = re.compile(r"[ \t]+\[source:: ?(?:user|agent)\](?=\s|$)")  # others say whose word a line is
@@ -79,10 +78,9 @@ class Room:
 
 def note_text(text: str, template: frozenset[str] = frozenset()) -> NoteText:
     """`template`: stripped lines that say nothing, since the layout wrote them."""
-    from hindbrain.vault.parse import parse_note
+    from hindbrain.vault.visible import visible_note
 
-    visible = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    note = parse_note(visible, stem="")
+    note = visible_note(text, stem="")
     first = [heading for heading in note.headings if heading.level == 1]
     title = first[0] if len(first) == 1 and first[0] is note.headings[0] else None
     headings = {heading.line: heading for heading in note.headings if heading is not title}
