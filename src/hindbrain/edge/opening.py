@@ -30,7 +30,7 @@ def open_app(args: Namespace, *, config: Config | None = None, warm: bool = Fals
     if app.copy_of:
         app = _with_own_id(app)
     if not warm:
-        from hindbrain.edge.daemon.searching import daemon_search
+        from hindbrain.edge.daemon.search_call import daemon_search
 
         app.ask_elsewhere = daemon_search(config, root)
     return app

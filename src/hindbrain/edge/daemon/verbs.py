@@ -120,7 +120,7 @@ def _search(app: App, given: Arguments) -> Result:
 
 def _find(app: App, given: Arguments) -> Result:
     """A search for a command, which answers itself when its settings are others than ours."""
-    from hindbrain.edge.daemon.searching import found_data, parse_query, settings_key
+    from hindbrain.edge.daemon.search_call import found_data, parse_query, settings_key
 
     if given["settings"] != settings_key(app.config):
         raise Refused("the daemon has other settings")
