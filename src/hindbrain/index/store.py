@@ -160,7 +160,8 @@ class IndexStore:
     def notes_named(self, names: Sequence[str]) -> list[tuple[str, int]]:
         """Return (name, note id) for each of the folded names that a note has."""
         marks = ", ".join("?" * len(names))
-        return self._all(f"SELECT name, note_id FROM name WHERE name IN ({marks})", names)
+        sql = f"SELECT name, note_id FROM name WHERE name IN ({marks})"
+        return self._typed(frozenset([(str, int)]), sql, names)
 
     def passages(self, ids: Iterable[int]) -> list[PassageInfo]:
         """Return the passages that are there, in the order of their numbers."""
@@ -179,10 +180,11 @@ class IndexStore:
         return {row[0]: NoteInfo._make(row) for row in self._typed(_NOTE_TYPES, sql, (_json_ids(ids),))}
 
     def all_notes(self) -> list[NoteInfo]:
-        return [NoteInfo._make(row) for row in self._all(f"SELECT {_NOTE_COLUMNS} FROM note ORDER BY path")]
+        sql = f"SELECT {_NOTE_COLUMNS} FROM note ORDER BY path"
+        return [NoteInfo._make(row) for row in self._typed(_NOTE_TYPES, sql, ())]
 
     def note_at(self, path: str) -> NoteInfo | None:
-        rows = self._all(f"SELECT {_NOTE_COLUMNS} FROM note WHERE path = ?", (path,))
+        rows = self._typed(_NOTE_TYPES, f"SELECT {_NOTE_COLUMNS} FROM note WHERE path = ?", (path,))
         return NoteInfo(*rows[0]) if rows else None
 
     def note_ids(self, paths: Iterable[str]) -> list[int]:
@@ -194,7 +196,7 @@ class IndexStore:
     def origins(self, note_ids: Iterable[int]) -> dict[int, str]:
         """Return whose word these notes are, where that is trusted less than an agent's."""
         sql = "SELECT note_id, source FROM origin WHERE note_id IN (SELECT value FROM json_each(?))"
-        return dict(self._all(sql, (_json_ids(note_ids),)))
+        return dict(self._typed(frozenset([(int, str)]), sql, (_json_ids(note_ids),)))
 
     def note_spans_where(self, condition: str, values: Sequence[Value]) -> list[tuple[int, int]]:
         """Return (first passage, passages) of the notes for which a condition (ours, no user's) holds."""
@@ -202,9 +204,10 @@ class IndexStore:
 
     def text_of(self, note_id: int) -> str:
         """Return the text that the passages of a note count their offsets in."""
-        row = self._one("SELECT data FROM note_text WHERE note_id = ?", (note_id,))
+        sql = "SELECT data FROM note_text WHERE note_id = ?"
+        rows = self._typed(frozenset([(bytes,)]), sql, (note_id,))
         try:
-            return unpack_text(row[0]) if row else ""
+            return unpack_text(rows[0][0]) if rows else ""
         except (zlib.error, UnicodeDecodeError) as error:
             raise damaged(error, self.path) from error
 
