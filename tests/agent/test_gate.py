@@ -11,8 +11,9 @@ from tests.agent.shell_bench import SHELL, TAINTED, ShellBench
 from hindbrain.agent.policy_file import AgentPolicy
 from hindbrain.agent.safety.approval import grant_of
 from hindbrain.agent.safety.command import shell_place
+from hindbrain.agent.safety.file_orders import orders_file
 from hindbrain.agent.safety.gate import Around, Gate
-from hindbrain.agent.safety.literal import orders_command, orders_file
+from hindbrain.agent.safety.literal import orders_command
 from hindbrain.agent.safety.taint import Taint
 from hindbrain.agent.tools.tool import ActionTool, Effect, Result, plain
 from hindbrain.learn.lessons.guarding import Guard
@@ -87,6 +88,22 @@ def test_a_command_that_the_owner_says_to_run_is_run_in_the_workspace_and_not_be
 ) -> None:
     """`make test` in a folder that somebody else filled is another program."""
     assert bench.judge(told="run make test", argv=["make", "test"], cwd="src").decision == "ask"
+
+
+def test_only_an_owner_at_a_terminal_orders_a_program(bench: ShellBench) -> None:
+    """A message on a channel may be dictated, forwarded or mistyped on a phone: it is asked about."""
+    tool, settled = bench.checked(argv=["make", "test"])
+    for at_terminal, decision in ((True, "allow"), (False, "ask")):
+        verdict = bench.gate.judge(
+            tool, settled, command="run `make test`", taint=TAINTED, at_terminal=at_terminal
+        )
+        assert verdict.decision == decision
+
+
+def test_an_order_to_write_a_file_lets_no_other_tool_near_it(bench: ShellBench) -> None:
+    told = "write the plan to c.md"
+    assert _decision(bench, WRITE, TAINTED, told, path="c.md") == "allow"
+    assert _decision(bench, _tool("remove_file", "act"), TAINTED, told, path="c.md") == "ask"
 
 
 def test_what_rules_allow_can_be_asked_without_a_conversation(bench: ShellBench) -> None:
@@ -182,7 +199,6 @@ def test_a_call_that_was_not_settled_is_no_reason_to_fail(bench: ShellBench) -> 
         ("Run `git commit -m 'x y'` please", ["git", "commit", "-m", "x y"]),
         ('run `git commit -m "x y"`.', ["git", "commit", "-m", "x y"]),
         ("execute the command: make test", ["make", "test"]),
-        ("read a.md, then run make test in the end", ["make", "test"]),
         ("run “make test” now", ["make", "test"]), ("run make test once", ["make", "test"]),
     ],
 )  # fmt: skip
@@ -206,6 +222,7 @@ def test_an_order_to_run_is_understood(told: str, argv: list[str]) -> None:
         ("run make deploy once I say so", ["make", "deploy"]),
         ("run make deploy, but only after I confirm", ["make", "deploy"]),
         ("if the tests pass, run make deploy", ["make", "deploy"]),
+        ("read a.md, then run make test in the end", ["make", "test"]),
     ],
 )  # fmt: skip
 def test_what_is_only_mentioned_is_no_order_to_run(told: str, argv: list[str]) -> None:

@@ -88,6 +88,7 @@ def test_an_unknown_name_is_told_with_what_may_be_meant(tmp_path: Path, text: st
         "[shell]\nallow = 'git status'\n", "[shell]\nallow = ['git']\n", "[shell]\nallow = [[1]]\n",
         "[shell]\nallow = [[]]\n", "[shell]\ndeny = [['*']]\n", "[workspace]\npath = 5\n",
         "[workspace]\npath = 'relative'\n", "[channels]\nphone = 'x'\n", "[channels.phone]\naddress = 'x'\n",
+        "[channels.terminal]\nkind = 'webhook'\n",
         "[prices]\nx = 1\n", "[prices.x]\nsent = -1\n", "[shell\n", "\ufeff[[",
         "[shell]\nallow = [['sh', '-c', '**']]\n", "shell = []\n",
         "[events]\nsynced = ['phone']\n", "[events]\nconsolidated = ['phone']\n",

@@ -109,9 +109,12 @@ def _refusal(
 
 
 def _judged(now: Progress, tool: ActionTool, arguments: Arguments, hands: Hands) -> Verdict:
-    command = now.request.command
+    asked = now.request
     try:
-        return hands.gate.judge(tool, arguments, command=command, taint=now.taint, allowed=now.allowed)
+        return hands.gate.judge(
+            tool, arguments, command=asked.command, taint=now.taint, allowed=now.allowed,
+            at_terminal=asked.via == "terminal",
+        )  # fmt: skip
     except HindbrainError as error:  # what can't be judged is not done
         return Verdict("deny", str(error))
 

@@ -17,6 +17,7 @@ from hindbrain.agent.safety.shell_policy import Rule, ShellRules, rule_problem
 from hindbrain.base.errors import ConfigError
 
 FILE_NAME = "agent.toml"
+_TAKEN = ("terminal", "http")  # where commands come from beside channels
 _TABLES = ("limits", "shell", "workspace", "channels", "events", "prices")
 _LIMITS = ("iterations", "minutes", "tokens", "cost", "window")
 
@@ -133,6 +134,10 @@ def _workspace(table: Mapping[str, Any]) -> Path | None:
 
 def _channels(table: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     for name, channel in table.items():
+        if name in _TAKEN:
+            raise ConfigError(
+                f"no channel can be called {name!r}: commands that come from there are named so"
+            )
         if not isinstance(channel, Mapping) or not isinstance(channel.get("kind"), str):
             raise ConfigError(
                 f'channels.{name} must be a table with a kind: [channels.{name}] kind = "webhook"'

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 from hindbrain.agent.policy_file import AgentPolicy
 from hindbrain.agent.safety.approval import SHELL, grant_of
 from hindbrain.agent.safety.command import ShellPlace
-from hindbrain.agent.safety.literal import orders_command, orders_file
+from hindbrain.agent.safety.file_orders import orders_file
+from hindbrain.agent.safety.literal import orders_command
 from hindbrain.agent.safety.own_commands import why_never
 from hindbrain.agent.safety.shell_policy import rule_on
 from hindbrain.agent.safety.taint import Taint
@@ -30,6 +31,7 @@ _WHOSE = {
     "web": "text from the web",
     "import": "messages or texts of other people",
 }
+_WRITERS = frozenset(("write_file", "vault_write", "vault_append"))
 _CLOSED = "it reaches Hindbrain's own settings or state, which only the owner changes"
 
 
@@ -62,12 +64,14 @@ class Gate:
         command: str,
         taint: Taint,
         allowed: Collection[str] = (),
+        at_terminal: bool = True,
     ) -> Verdict:
-        """Never raises. `command`: the owner's own words. `allowed`: what a person allowed for the rest of
-        the run, as names of tools and as what `grant_of` made of approved calls."""
+        """Never raises. `command`: the owner's own words; no program is ordered by those that came from
+        elsewhere than a terminal. `allowed`: what a person allowed for the rest of the run, as names of tools
+        and as what `grant_of` made of approved calls."""
         given = plain(arguments)
         verdict = (
-            self._of_command(given, command)
+            self._of_command(given, command if at_terminal else "")
             if tool.name == SHELL
             else self._of_call(tool, given, command, taint)
         )
@@ -109,7 +113,7 @@ class Gate:
         if not taint.tainted:
             return Verdict("allow", "only the owner has spoken so far")
         path = given.get("path")
-        if isinstance(path, str) and orders_file(command, path):
+        if tool.name in _WRITERS and isinstance(path, str) and orders_file(command, path):
             return Verdict("allow", "the owner's command names this file to be written")
         return Verdict("ask", f"the conversation holds {_WHOSE[taint.level]}, which may be what wants this")
 
