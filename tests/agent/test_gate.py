@@ -160,7 +160,8 @@ def test_a_lesson_has_a_person_asked_whatever_else_allows_it(bench: ShellBench, 
 def test_settings_and_state_are_closed_to_commands(tmp_path: Path) -> None:
     closed = tmp_path / "work" / ".config" / "hindbrain"
     closed.mkdir(parents=True)
-    bench = ShellBench(tmp_path, {"allow": [["cp", "**"], ["ls", "**"]]}, closed=(closed,))
+    rules = [["cp", "**"], ["cp", "x", "src"], ["ls", "**"]]
+    bench = ShellBench(tmp_path, {"allow": rules}, closed=(closed,))
     bench.install("cp", "tee", "sh", "ls")
     (bench.workspace / "alias").symlink_to(closed)
     for argv in (

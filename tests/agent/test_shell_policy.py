@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.agent.shell_bench import ALLOW, SHELL, TAINTED, ShellBench
 from tests.agent.shell_bypasses import ATTEMPTS, BENIGN, FAMILIES
+from tests.agent.wildcard_bypasses import ATTEMPTS as UNCOVERED
+from tests.agent.wildcard_bypasses import EVERYDAY, generous_rules
 
 from hindbrain.agent.policy_file import parse_policy
 from hindbrain.agent.safety.argv import find_program, search_folders, shown_words, split_command
+from hindbrain.agent.safety.command import shell_place
 from hindbrain.agent.safety.programs import is_runner
 from hindbrain.agent.safety.shell_policy import rule_problem
+from hindbrain.agent.tools.shell import Shell
 from hindbrain.base.errors import ConfigError, UsageError
 
 _TEETH = ("curl", "touch", "id", "own-link", "rm", "tee", "hindbrain")
@@ -61,6 +67,76 @@ def test_the_bypasses_have_teeth(bench: ShellBench) -> None:
 def test_what_the_rules_allow_runs_without_a_person(bench: ShellBench) -> None:
     assert len(BENIGN) >= 40
     assert [attempt for attempt in BENIGN if bench.outcome(attempt) != "allow"] == []
+
+
+@pytest.fixture(scope="module")
+def generous(tmp_path_factory: pytest.TempPathFactory) -> ShellBench:
+    """An owner who allows every program of the table with any options."""
+    folder = tmp_path_factory.mktemp("generous")
+    bench = ShellBench(folder, {"allow": generous_rules()})
+    bench.install(*{argv[0] for argv in [*UNCOVERED, *EVERYDAY]})
+    (bench.workspace / "other").mkdir()
+    (folder / "secret").write_text("s", encoding="utf-8")
+    (bench.workspace / "leads-out").symlink_to(folder)
+    return bench
+
+
+@pytest.mark.promise("P26")
+def test_a_wildcard_stands_for_nothing_that_is_not_known_to_be_harmless(generous: ShellBench) -> None:
+    assert len(UNCOVERED) >= 250
+    assert [argv for argv in UNCOVERED if generous.outcome(argv) == "allow"] == []
+
+
+@pytest.mark.promise("P26")
+def test_everyday_commands_need_no_question_under_generous_rules(generous: ShellBench) -> None:
+    assert len(EVERYDAY) >= 60
+    assert [argv for argv in EVERYDAY if generous.outcome(argv) != "allow"] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs and links of POSIX")
+@pytest.mark.promise("P26")
+def test_what_needs_no_question_shows_nothing_that_lies_behind_a_link(tmp_path: Path) -> None:
+    """With the real programs, as far as they are installed."""
+    bench = ShellBench(tmp_path, {"allow": generous_rules()})
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("hunter2\n", encoding="utf-8")
+    for name, target in (("folder", "outside"), ("file", "outside/secret"), ("src/file", "outside/secret")):
+        (bench.workspace / name).symlink_to(tmp_path / target)
+    walks = ["grep -r .", "grep -rn hunter2 .", "grep -rn hunter2 src", "rg hunter2", "rg --hidden hunter2 ."]
+    walks += ["find . -type f", "fd secret", "ls -laR", "tree -a", "du -a .", "git grep hunter2"]
+    shell = Shell(shell_place(bench.workspace, os.environ["PATH"]), os.environ)
+    ran = 0
+    for argv in [*map(str.split, walks), *EVERYDAY]:
+        if bench.outcome(argv) == "allow":
+            ran += 1
+            output = shell.run(argv, timeout_s=10).output
+            assert "hunter2" not in output.replace(" ".join(argv), "") and "folder/secret" not in output, argv
+    assert ran > 60
+
+
+def test_an_unknown_program_is_named_word_by_word_and_only_for_the_workspace_itself(tmp_path: Path) -> None:
+    bench = ShellBench(tmp_path, {"allow": [["coverage", "report"], ["git", "pull"], ["coverage", "--**"]]})
+    bench.install("coverage", "git")
+    for argv in (["coverage", "report"], ["git", "pull"]):
+        assert (bench.outcome(argv), bench.outcome(argv, cwd="src")) == ("allow", "ask")
+    assert bench.outcome(["coverage", "html"]) == "ask"
+
+
+def test_an_option_that_the_owner_names_does_not_turn_a_wildcard_into_more(tmp_path: Path) -> None:
+    """`sort -o *` would let the agent choose the file that is overwritten."""
+    rules = [["sort", "-o", "**"], ["find", ".", "-exec", "**"], ["git", "log", "--output", "*"]]
+    bench = ShellBench(tmp_path, {"allow": rules})
+    bench.install("sort", "find", "git")
+    for argv in (
+        ["sort", "-o", "x", "y"],
+        ["find", ".", "-exec", "id", "x"],
+        ["git", "log", "--output", "x"],
+    ):
+        assert bench.outcome(argv) == "ask", argv
+
+
+def test_the_person_is_told_which_rule_was_near(generous: ShellBench) -> None:
+    assert "grep" in generous.judge(argv=["grep", "-R", "x", "."]).why
 
 
 def test_an_empty_policy_asks_about_everything(bench: ShellBench) -> None:

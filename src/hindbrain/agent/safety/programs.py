@@ -1,7 +1,7 @@
 """Programs that run other programs, or code, which their words name. Tables; pure.
 
-What stands here is never allowed by a wildcard of a rule. The tables can't be whole, and need not be: what no
-rule of the owner names is asked about anyway.
+A rule with a wildcard for one of them is refused when it is read. The tables can't be whole, and need not be:
+a wildcard stands only for what is known to be harmless (`harmless`).
 """
 
 from __future__ import annotations
@@ -70,102 +70,6 @@ _GIT_RUNS = frozenset({
     "update-index", "fast-import", "for-each-repo", "lfs", "annex", "flow", "scalar",
 })  # fmt: skip
 
-# Options that run or write something, of programs that else only show. Short ones as letters.
-_RISKY: dict[str, tuple[tuple[str, ...], str]] = {
-    "git": (
-        (
-            "--exec-path",
-            "--upload-pack",
-            "--receive-pack",
-            "--config-env",
-            "--output",
-            "--open-files-in-pager",
-            "--ext-diff",
-            "--textconv",
-            "--paginate",
-            "--git-dir",
-            "--work-tree",
-            "--exec",
-            "--template",
-            "--no-index",
-            "--contents",
-            "--file",
-            "--pathspec-from-file",
-            "--namespace",
-            "--super-prefix",
-            "--attr-source",
-        ),
-        "OF",
-    ),
-    "find": (
-        (
-            "-exec",
-            "-execdir",
-            "-ok",
-            "-okdir",
-            "-delete",
-            "-fprint",
-            "-fprint0",
-            "-fprintf",
-            "-fls",
-            "-files0-from",
-        ),
-        "",
-    ),
-    "fd": (("--exec", "--exec-batch"), "xX"),
-    "rg": (("--pre", "--hostname-bin", "--search-zip"), "z"),
-    "ag": (("--pager",), ""),
-    "ack": (("--pager", "--output"), ""),
-    "sort": (("--output", "--compress-program", "--files0-from", "--temporary-directory"), "oT"),
-    "man": (("--pager", "--html", "--preprocessor", "--config-file", "--troff-device"), "PHpC"),
-    "curl": (
-        (
-            "--output",
-            "--remote-name",
-            "--config",
-            "--upload-file",
-            "--data",
-            "--form",
-            "--netrc-file",
-            "--dump-header",
-            "--trace",
-            "--cookie-jar",
-            "--stderr",
-            "--engine",
-            "--unix-socket",
-            "--proxy",
-            "--json",
-            "--write-out",
-        ),
-        "oOKTdFDcEx",
-    ),
-    "wget": (
-        (
-            "--use-askpass",
-            "--output-document",
-            "--post-file",
-            "--body-file",
-            "--execute",
-            "--config",
-            "--output-file",
-            "--input-file",
-            "--directory-prefix",
-        ),
-        "OoaeiP",
-    ),
-    "date": (("--set", "--file"), "sf"),
-    "tree": (("--output",), "oR"),
-    "jq": (("--from-file", "--rawfile", "--slurpfile", "--argfile", "--library-path"), "fL"),
-    "diff": (("--to-file", "--from-file"), ""),
-    "split": (("--filter",), ""),
-    "shuf": (("--output", "--random-source"), "o"),
-    "wc": (("--files0-from",), ""),
-    "du": (("--files0-from", "--exclude-from"), "X"),
-    "grep": (("--file", "--exclude-from"), "f"),
-    "file": (("--magic-file", "--files-from", "--compile", "--uncompress"), "mfCzZ"),
-    "xz": (("--files", "--files0"), ""),
-}
-
 _VERSIONED = re.compile(r"(?P<name>.*?[^\d.-])-?[\d.]*")  # python3.12, clang-17, lua5.4
 _PREFIXED = re.compile(r"(?:[a-z0-9_]+-)+(?P<name>gcc|g\+\+|ld|as|clang)")  # x86_64-linux-gnu-gcc
 _SUFFIXES = (".exe", ".com", ".cmd", ".bat", ".ps1")
@@ -198,13 +102,3 @@ def why_no_wildcard(words: tuple[str, ...]) -> str:
         said = " ".join(words[:2])
         return f"{said!r} runs what its words, or the settings of a repository, say"
     return ""
-
-
-def is_risky(program: str, word: str) -> bool:
-    """Is the word an option with which the program runs or writes something?"""
-    long, short = _RISKY.get(plain_name(program), ((), ""))
-    name = word.partition("=")[0]
-    if name.startswith("--") or (long and long[0].startswith("-") and not long[0].startswith("--")):
-        # GNU programs take an option by its first letters, too.
-        return len(name.lstrip("-")) > 0 and any(option.startswith(name) for option in long)
-    return name.startswith("-") and any(letter in name[1:] for letter in short)

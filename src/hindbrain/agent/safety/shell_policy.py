@@ -1,9 +1,9 @@
 """The owner's rules for commands: a list of words in, allow, ask or deny out.
 
 A rule is a list of words. A word stands for itself; `*` for one word, and `**`, as the last, for any rest.
-In a rule that allows, a wildcard never stands for an option, a place outside the workspace or a shell's
-operators, nor for words of a program that runs others; in a rule that denies, it stands for anything. `--**`,
-as the last, stands for options too.
+In a rule that allows, a wildcard stands only for what is known to be harmless (`harmless`): not for words of
+an unknown program, for a place outside the workspace or for a shell's operators, nor for options, unless it
+is `--**`. In a rule that denies, it stands for anything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from hindbrain.agent.safety.argv import find_program, is_inside, is_readable, same_program, shown_words
 from hindbrain.agent.safety.command import Command
-from hindbrain.agent.safety.programs import is_risky, is_runner, plain_name, why_no_wildcard
+from hindbrain.agent.safety.harmless import Grammar, grammar_of
+from hindbrain.agent.safety.programs import is_runner, plain_name, why_no_wildcard
 from hindbrain.context.shell_words import simple_commands
 
 Rule: TypeAlias = tuple[str, ...]
@@ -26,6 +27,7 @@ _DEEPEST = 4  # of commands in words of commands
 _LONGEST = 4_000  # characters of a word
 # A word that is more than a name: an option, a file to read words from, a setting, a place elsewhere.
 _MEANS_MORE = re.compile(r"[-/@+~:=!\\]|\w+\+?=|[A-Za-z]:|\w+:/{0,2}/|file:|data:", re.IGNORECASE)
+_RUNS_GPG = "%G"  # in a format of git
 _OPERATORS = re.compile(r"[;&|<>`$\\]")
 
 
@@ -64,48 +66,63 @@ def rule_on(command: Command, rules: ShellRules) -> Ruling:
         given = (command.program, *command.argv[1:])
         if any(_denies(rule, words) for words in (given, *commands_in(command.argv))):
             return Ruling("deny", f"a rule of the owner denies it: {shown_words(rule)}")
-    for rule in rules.allow:
+    near = [rule for rule in rules.allow if _begins(rule, command)]
+    for rule in near:
         if _allows(rule, command):
             return Ruling("allow", f"a rule of the owner allows it: {shown_words(rule)}")
+    if near:
+        wild = "a wildcard stands only for words that are known to be harmless"
+        why = wild if _WILD.intersection(near[0]) else "holds in the workspace itself, not below it"
+        return Ruling("ask", f"the owner's rule {shown_words(near[0])} does not cover it: {why}")
     return Ruling("ask", "no rule of the owner allows this command")
 
 
-def _allows(rule: Rule, command: Command) -> bool:
-    if rule_problem(rule, allows=True) or not same_program(command.program, _meant_by(rule, command)):
+def _begins(rule: Rule, command: Command) -> bool:
+    """Is the rule about this program, and are the words that it names there?"""
+    if rule_problem(rule, allows=True) or plain_name(rule[0]) != plain_name(command.program):
         return False
-    if not Path(rule[0]).is_absolute() and is_inside(os.path.realpath(command.program), command.workspace):
-        return False  # a link on PATH that leads to what the agent can write
     words, wanted = command.argv[1:], rule[1:]
-    if not _WILD.intersection(wanted):
-        # What a runner runs depends on the folder: the owner meant the workspace itself.
-        return words == wanted and (command.cwd == command.workspace or not is_runner(rule[0]))
-    rest = wanted[-1] if wanted[-1] != ONE else ""
+    rest = bool(wanted) and wanted[-1] in (REST, REST_WITH_OPTIONS)
     fixed = wanted[:-1] if rest else wanted
     if len(words) < len(fixed) or (not rest and len(words) > len(fixed)):
         return False
-    if any(not _fits(want, word, command) for want, word in zip(fixed, words, strict=False)):
+    if any(want not in (ONE, word) for want, word in zip(fixed, words, strict=False)):
         return False
-    options = rest == REST_WITH_OPTIONS
-    return all(_is_harmless(word, command, options=options) for word in words[len(fixed) :])
+    if not Path(rule[0]).is_absolute() and is_inside(os.path.realpath(command.program), command.workspace):
+        return False  # a link on PATH that leads to what the agent can write
+    return same_program(command.program, find_program(rule[0], command.folders, command.cwd))
 
 
-def _meant_by(rule: Rule, command: Command) -> str:
-    return find_program(rule[0], command.folders, command.cwd)
-
-
-def _fits(want: str, word: str, command: Command) -> bool:
-    return _is_harmless(word, command, options=False) if want == ONE else want == word
-
-
-def _is_harmless(word: str, command: Command, *, options: bool) -> bool:
-    """May a wildcard stand for it?"""
-    if not is_readable(word) or len(word) > _LONGEST or _OPERATORS.search(word):
+def _allows(rule: Rule, command: Command) -> bool:
+    """Of a rule that begins as the command does: do its wildcards stand for the rest?"""
+    known = grammar_of(command.argv)
+    if not _WILD.intersection(rule):
+        # What an unknown program does depends on the folder: the owner meant the workspace itself.
+        shows_only = known is not None and known[0].takes_all(command.argv[known[1] :])
+        return command.cwd == command.workspace or shows_only
+    if known is None or not known[0].takes_all(command.argv[known[1] :]):
         return False
+    options = rule[-1] == REST_WITH_OPTIONS
+    for at, word in enumerate(command.argv):
+        is_named = at < len(rule) and rule[at] not in _WILD
+        if at and not is_named and not _is_harmless(word, known[0], command, options=options):
+            return False
+    return True
+
+
+def _is_harmless(word: str, known: Grammar, command: Command, *, options: bool) -> bool:
+    """May a wildcard stand for it? That the program takes it is known already."""
+    if not is_readable(word) or len(word) > _LONGEST or _OPERATORS.search(word) or _RUNS_GPG in word:
+        return False
+    if word.startswith("-") and not options:
+        return False
+    if known.takes_as_is(word):
+        return True
     if word.startswith("-"):
         hides_path = not word.startswith("--") and re.search(r"[/\\]", word)
-        if not options or hides_path or is_risky(command.argv[0], word):
-            return False
-        return all(_stays(part, command) for part in _values_in(word))
+        return not hides_path and all(_stays(part, command) for part in _values_in(word))
+    if known.files_only and os.path.isdir(os.path.join(command.cwd, word)):  # noqa: PTH112, PTH118
+        return False
     return not _MEANS_MORE.match(word) and _stays(word, command)
 
 
