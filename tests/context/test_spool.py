@@ -117,6 +117,7 @@ def test_the_hook_client_imports_nothing_heavy_with_it():
     ours = {name for name in loaded if name.startswith("hindbrain")}
     assert ours <= {
         "hindbrain", "hindbrain.context", "hindbrain.context.capture", "hindbrain.context.capture.spool",
+        "hindbrain.base", "hindbrain.base.files",
     }  # fmt: skip
     assert not {"hashlib", "shlex", "datetime", "asyncio", "apsw", "numpy", "subprocess"} & set(loaded)
 

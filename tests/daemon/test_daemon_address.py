@@ -154,9 +154,9 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     if call == "open":
         monkeypatch.setattr(os, "open", failing_open)
     elif call == "write":
-        monkeypatch.setattr(json, "dump", fail)
+        monkeypatch.setattr(os, "write", fail)
     else:
-        monkeypatch.setattr(Path, "replace", fail)
+        monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(WriteFailed), listening.listening(folder):
         pass
     monkeypatch.undo()

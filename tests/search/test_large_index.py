@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -139,7 +140,7 @@ def test_a_folder_that_can_not_be_written_changes_no_answer(
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     assert _ask(copy, SearchQuery(QUESTIONS[0], mode="semantic")).hits[0].path == "Clinic.md"
     assert not list((copy / "state").glob("*/signs*"))
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from hindbrain.agent.entries import Entry, as_json, entry_of, image_name, images_in
 from hindbrain.base.errors import NotFound, VaultError, WriteFailed, WriteUnknown
-from hindbrain.vault.atomic import Folder, SyncFailed, append_line
+from hindbrain.base.files import make_folder
+from hindbrain.vault.atomic import PRIVATE_FOLDER, Folder, SyncFailed, append_line
 
 FOLDER = ("agent", "runs")  # in the vault's state
 _FILE = "transcript.jsonl"
@@ -83,8 +84,8 @@ class Transcript:
     def _writing(self) -> Iterator[Folder]:
         what = f"what the run {self.run!r} does can't be noted in {str(self._folder)!r}"
         try:
-            self._state.mkdir(parents=True, exist_ok=True)
-            with Folder.open(self._state, self._parts, create=True) as folder:
+            make_folder(self._state)
+            with Folder.open(self._state, self._parts, create=True, mode=PRIVATE_FOLDER) as folder:
                 yield folder
         except SyncFailed as error:
             raise WriteUnknown(

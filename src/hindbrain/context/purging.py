@@ -11,11 +11,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from hindbrain.base.files import replace_file
 from hindbrain.context.capture import cursors, heard, spool, troubles
 from hindbrain.context.capture.places import ASIDE, LOCK
 from hindbrain.context.flush import tally
 from hindbrain.context.topic import ledger
-from hindbrain.memory.storage.queue import replace_durably
 from hindbrain.vault.lock import FileLock
 
 _FOLDERS = (cursors.FOLDER, spool.FOLDER, heard.FOLDER, ASIDE, ledger.FOLDER, tally.FOLDER)
@@ -41,7 +41,7 @@ def purge_lines(path: Path, holds: Callable[[str], bool]) -> bool:
     cleaned = [_cleaned(line, holds) for line in lines]
     if cleaned == lines:
         return False
-    replace_durably(path, b"\n".join(cleaned))
+    replace_file(path, b"\n".join(cleaned))
     return True
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hindbrain.base.config import Value
 from hindbrain.base.errors import ConfigError
+from hindbrain.base.files import PRIVATE, make_folder, replace_file
 
 
 def change_settings(file: Path, changes: Mapping[str, Value | None]) -> bool:
@@ -51,18 +52,11 @@ def read_settings(file: Path) -> str:
 def write_settings(file: Path, text: str) -> None:
     """A settings file that is a symlink (into a folder of dot files) stays one."""
     real = Path(os.path.realpath(file))
-    temp = real.with_name(f"{real.name}.{os.getpid()}.tmp")
     try:
-        real.parent.mkdir(parents=True, exist_ok=True)
-        with open(temp, "w", encoding="utf-8", newline="") as target:
-            target.write(text)
-            target.flush()
-            os.fsync(target.fileno())
-        if real.exists():
-            os.chmod(temp, real.stat().st_mode & 0o7777)  # noqa: PTH101
-        os.replace(temp, real)  # noqa: PTH105
+        make_folder(real.parent)
+        mode = real.stat().st_mode & 0o7777 if real.exists() else PRIVATE
+        replace_file(real, text.encode("utf-8"), mode=mode)
     except OSError as error:
-        temp.unlink(missing_ok=True)
         raise ConfigError(
             f"the settings {str(file)!r} can't be written: {error.strerror}; nothing was changed"
         ) from error

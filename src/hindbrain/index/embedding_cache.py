@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from hindbrain.base.files import create_empty
 from hindbrain.index.schema import remove_index
 
 CACHE_FILE = "embeddings.db"
@@ -87,6 +88,7 @@ class EmbeddingCache:
 def _opened(path: Path) -> apsw.Connection | None:
     for _ in range(2):
         try:
+            create_empty(path)  # SQLite would make it readable by others
             db = apsw.Connection(str(path))
             db.set_busy_timeout(1_000)
             db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
@@ -102,6 +104,6 @@ def _opened(path: Path) -> apsw.Connection | None:
             return db
         except (apsw.NotADBError, apsw.CorruptError):
             remove_index(path)
-        except apsw.Error:
+        except (apsw.Error, OSError):
             return None
     return None

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hindbrain.base.clock import Clock
+from hindbrain.base.files import make_folder, replace_file
 
 HEARTBEAT_FILE = "watch.json"
 _BEAT_S = 3.0  # five are promised; a loaded machine may take a while
@@ -81,14 +82,8 @@ class Beating:
     def beat(self) -> None:
         """Write it now. A full disk leaves the old one, which then goes stale, as it should."""
         with self._lock, contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            temp = self._path.with_name(f"{HEARTBEAT_FILE}.{os.getpid()}.tmp")
-            try:
-                temp.write_text(json.dumps(asdict(self._now())), "utf-8")
-                temp.replace(self._path)
-            except OSError:
-                temp.unlink(missing_ok=True)
-                raise
+            make_folder(self._path.parent)
+            replace_file(self._path, json.dumps(asdict(self._now())).encode("utf-8"), durable=False)
 
     def _run(self) -> None:
         while not self._over.wait(self._every_s):

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from hindbrain.base.errors import Busy, IndexDamaged, IndexFault, IndexMissing, IndexTooNew
+from hindbrain.base.files import create_empty, make_folder
 
 # SQLite 3.7.0 to 3.51.2 can lose commits when the write-ahead log is reset under two connections.
 _SAFE_SQLITE = 3_051_003
@@ -148,7 +149,8 @@ def open_writer(path: Path) -> apsw.Connection:
     """Open an index for writing, made or migrated where needed. The caller holds the writer's lock."""
     _check_sqlite()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
+        create_empty(path)  # SQLite would make it readable by others; its log gets the mode of this file
         db = apsw.Connection(str(path))
         db.set_busy_timeout(_BUSY_MS)
         _enter_wal(db)

@@ -9,12 +9,13 @@ to one `vector_epoch` of the index. A file that is missing, short, damaged or of
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.base.files import replace_file
 
 if TYPE_CHECKING:
     from hindbrain.index.vector_signs import Signs
@@ -72,14 +73,8 @@ def write_sign_file(path: Path, epoch: int, dim: int, made: SignFile) -> None:
     ids = made.ids.astype("<i8", copy=False).tobytes()
     signs = made.signs.astype("<u8", copy=False).tobytes()
     header = _HEADER.pack(_MAGIC, epoch, dim, len(made.ids), zlib.crc32(signs, zlib.crc32(ids)))
-    temp = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with contextlib.suppress(OSError):  # a mapped file can't be replaced on Windows: the old one still fits
-        try:
-            with open(temp, "wb") as file:
-                file.writelines((header, ids, signs))
-            temp.replace(path)
-        finally:
-            temp.unlink(missing_ok=True)
+        replace_file(path, header, ids, signs, durable=False)
 
 
 def update_sign_file(

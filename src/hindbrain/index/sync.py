@@ -15,6 +15,7 @@ import apsw
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError, IndexFault, NoteUnreadable
+from hindbrain.base.files import make_folder
 from hindbrain.index.embed import EmbedOutcome, embed_pending
 from hindbrain.index.parallel import on_all_cores
 from hindbrain.index.passages import ChunkSettings
@@ -270,7 +271,7 @@ def _opened(lock: FileLock, timeout_s: float, path: Path) -> Iterator[IndexWrite
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise IndexFault(f"the index folder {str(folder)!r} can't be made: {error.strerror}") from error
 

@@ -6,13 +6,13 @@ The mark is a derived file in the state folder: without it all is looked at agai
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import replace_file
 
 if TYPE_CHECKING:
     from hindbrain.learn.pages.desk import Desk
@@ -43,9 +43,7 @@ class LastTime:
     def note(self, episodes: Iterable[Episode], now: float) -> None:
         """Not durable, and need not be."""
         with suppress(OSError):
-            temp = self._file.with_suffix(f".{os.getpid()}.tmp")
-            temp.write_text(self._mark(episodes, now), "ascii")
-            temp.replace(self._file)
+            replace_file(self._file, self._mark(episodes, now).encode("ascii"), durable=False)
 
     def _mark(self, episodes: Iterable[Episode], now: float) -> str:
         told = hashlib.sha256(f"{RULES} {now // _HOUR_S}".encode())

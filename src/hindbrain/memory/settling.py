@@ -33,6 +33,8 @@ def settle(memory: Memory, *, idle: bool) -> Settled:
 
     flushed = part("memories wait", lambda: _flush(memory, idle), Flushed())
     problems += [f"memory {one.waiting.id!r} waits: {one.error}" for one in flushed.failed]
+    if flushed.problem:
+        problems.append(f"the queue: {flushed.problem}")
     inbox = part("the inbox", memory.inbox.settle, InboxSettled())
     deleted = part("deleted memories", memory.notice_deleted, list[str]())
     indexed = part("the index", memory.take_in_touched, 0)

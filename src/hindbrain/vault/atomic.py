@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hindbrain.base.files import sync_fd, write_all
 from hindbrain.vault import swap
 from hindbrain.vault.hashing import content_hash
 
 DISPLACED_SUFFIX = ".old"  # where there is no exchange, what was displaced stands beside the temp file
+PRIVATE_FOLDER = 0o700
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _READ = os.O_RDONLY | _CLOEXEC | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0)  # a FIFO must not block us
@@ -62,19 +64,24 @@ class Folder:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, root: Path, parts: Sequence[str], *, create: bool = False) -> Iterator["Folder"]:
-        """Walk from `root` down `parts` without following links; make what is missing when `create`."""
+    def open(
+        cls, root: Path, parts: Sequence[str], *, create: bool = False, mode: int = 0o777
+    ) -> Iterator["Folder"]:
+        """Walk from `root` down `parts` without following links; make what is missing when `create`.
+
+        `mode`: of a folder that is made; the process's umask takes from it.
+        """
         path = root.joinpath(*parts)
         if sys.platform == "win32":
             if create:
-                path.mkdir(parents=True, exist_ok=True)
+                path.mkdir(mode, parents=True, exist_ok=True)
             yield cls(path, -1)
             return
         flags = os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC
         fd = os.open(root, flags)
         try:
             for part in parts:
-                below = _step_down(fd, part, flags | _NOFOLLOW, create=create)
+                below = _step_down(fd, part, flags | _NOFOLLOW, mode if create else None)
                 os.close(fd)
                 fd = below
             yield cls(path, fd)
@@ -244,16 +251,6 @@ def read_fd(fd: int) -> Seen:
     return Seen(data, content_hash(data), Stamp.of(status))
 
 
-def write_all(fd: int, data: bytes) -> None:
-    """Python repeats an interrupted write; a short one is ours to go on with."""
-    view = memoryview(data)
-    while view:
-        written = os.write(fd, view)
-        if written == 0:
-            raise OSError(errno.EIO, "the system wrote nothing")
-        view = view[written:]
-
-
 def append_line(folder: Folder, name: str, line: bytes, *, durable: bool = True) -> None:
     """Add one line with one write. A torn line before it is closed off first."""
     is_new = folder.stamp(name) is None
@@ -286,24 +283,14 @@ def _sync_line(folder: Folder, fd: int, is_new: bool) -> None:
         raise SyncFailed(error.errno, error.strerror) from error
 
 
-def sync_fd(fd: int) -> None:
-    if sys.platform == "darwin":
-        import fcntl
-
-        # fsync on macOS stops at the drive's cache; this one does not. Not every file system has it.
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
-            return
-    os.fsync(fd)
-
-
-def _step_down(parent: int, part: str, flags: int, *, create: bool) -> int:
+def _step_down(parent: int, part: str, flags: int, mode: int | None) -> int:
+    """Open a folder in another; with a mode, make it where it is missing."""
     try:
         return os.open(part, flags, dir_fd=parent)
     except FileNotFoundError:
-        if not create:
+        if mode is None:
             raise
     with contextlib.suppress(FileExistsError):
-        os.mkdir(part, dir_fd=parent)
+        os.mkdir(part, mode, dir_fd=parent)
         sync_fd(parent)
     return os.open(part, flags, dir_fd=parent)

@@ -16,6 +16,7 @@ from threading import Event
 from typing import Any, Literal, Protocol, TypeAlias
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import make_folder
 from hindbrain.vault.event_paths import Changes, FileEvent, Kind, judge_events
 from hindbrain.vault.ignore import IgnoreRules
 from hindbrain.vault.scan import scan
@@ -310,7 +311,7 @@ class NativeEvents:
         if self._echo is None:
             return []
         try:
-            self._echo.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._echo)
             self._echo = Path(os.path.realpath(self._echo))
         except OSError:
             self._echo = None  # `pending` then can't tell, and others look for themselves

@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from hindbrain.base.files import replace_file
 from hindbrain.vault.discover import read_vault_id
 
 _FILE = "vault-path"
@@ -93,10 +94,9 @@ def _write(own: Path, known: list[_Place]) -> None:
     """Not made here: that the folder is there tells that the vault's owner has opened it."""
     if not own.is_dir():
         return
-    temp = own / f"{_FILE}.{os.urandom(4).hex()}"
+    told = "".join(f"{one.line}\n" for one in known[:_MOST]).encode("utf-8", "surrogateescape")
     with contextlib.suppress(OSError):  # what is not remembered is found out another time
-        temp.write_text("".join(f"{one.line}\n" for one in known[:_MOST]), "utf-8", "surrogateescape")
-        temp.replace(own / _FILE)
+        replace_file(own / _FILE, told, durable=False)
 
 
 def _read(own: Path) -> list[_Place]:

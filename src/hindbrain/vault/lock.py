@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hindbrain.base.errors import Busy, WriteFailed
+from hindbrain.base.files import make_folder
 
 _FIRST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 0.02
@@ -42,7 +43,7 @@ class FileLock:
 
     def _open(self) -> int:
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._path.parent)
             return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
             raise WriteFailed(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import replace_file
 from hindbrain.vault.marks import Marks, read_marks
 from hindbrain.vault.para import para_of
 from hindbrain.vault.path_rules import check_existing_path
@@ -273,10 +274,9 @@ class MovedNotes:
         """What is not kept is looked for again: no failure matters."""
         if not self._state.is_dir():
             return
-        temp = self._state / f"{_FILE}.{os.urandom(4).hex()}"
+        told = json.dumps({"seen": self._seen, "nowhere": self._nowhere}).encode("ascii")
         with contextlib.suppress(OSError):
-            temp.write_text(json.dumps({"seen": self._seen, "nowhere": self._nowhere}), "utf-8")
-            temp.replace(self._state / _FILE)
+            replace_file(self._state / _FILE, told, durable=False)
 
 
 def is_put_away(layout: Layout, path: str) -> bool:

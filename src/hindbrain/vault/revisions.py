@@ -21,7 +21,8 @@ from typing import Any, Literal
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import NotFound, VaultError
-from hindbrain.vault.atomic import Folder, append_line
+from hindbrain.base.files import PRIVATE, make_folder, replace_file
+from hindbrain.vault.atomic import PRIVATE_FOLDER, Folder, append_line
 from hindbrain.vault.hashing import ABSENT, content_hash
 
 _LOG = "log.jsonl"
@@ -142,9 +143,9 @@ class Revisions:
 
     def begin(self, entry: Entry, *blobs: bytes) -> None:
         """Make the bytes and the intent durable. Raises OSError; then nothing has begun."""
-        self._state.mkdir(parents=True, exist_ok=True)
+        make_folder(self._state)
         if blobs:
-            with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
+            with Folder.open(self._state, ["revisions", "blobs"], create=True, mode=PRIVATE_FOLDER) as folder:
                 for blob in blobs:
                     _keep(folder, blob)
                 folder.sync()  # always: a blob that was there may not have been durable yet
@@ -226,7 +227,7 @@ class Revisions:
 
     def mark(self, state: Literal["undid", "redid"], by: str, of: str) -> None:
         """Record that the action `by` has taken `of` back, or brought it back. Durable when this returns."""
-        self._state.mkdir(parents=True, exist_ok=True)
+        make_folder(self._state)
         self._append({"id": by, "state": state, "of": of, "at": round(self._clock.now(), 3)}, durable=True)
 
     def note_line(self, action: str, log: str, line: str) -> None:
@@ -325,7 +326,7 @@ class Revisions:
                 return
             if last:
                 self.prune(KEPT_DAYS)
-            stamp.write_text(f"{now:.0f}", "ascii")
+            replace_file(stamp, f"{now:.0f}".encode("ascii"), durable=False)
 
     def prune(self, older_than_days: float) -> int:
         """Forget what is older, and the bytes that nothing newer refers to. Returns the changes forgotten."""
@@ -341,7 +342,7 @@ class Revisions:
         ]
         wanted = {event.get(side) for event in kept for side in ("before", "after")}
         self._replace_log(kept)
-        with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
+        with Folder.open(self._state, ["revisions", "blobs"], create=True, mode=PRIVATE_FOLDER) as folder:
             for name in folder.names():
                 if name not in wanted:  # also what a crash left between blob and log
                     folder.unlink(name)
@@ -356,7 +357,7 @@ class Revisions:
         if not self._log_path.exists():
             return 0
         moved: dict[str, tuple[str, int]] = {}  # hash -> the new hash, and the new size
-        with Folder.open(self._state, ["revisions", "blobs"], create=True) as folder:
+        with Folder.open(self._state, ["revisions", "blobs"], create=True, mode=PRIVATE_FOLDER) as folder:
             for name in filter(_DIGEST.fullmatch, folder.names()):
                 new = self._changed(name, change)
                 if new is None:
@@ -384,7 +385,8 @@ class Revisions:
         with Folder.open(self._state, ["revisions"]) as folder:
             folder.unlink(_TEMP + _LOG)
             try:
-                folder.write_temp(_TEMP + _LOG, b"".join(_line(event) + b"\n" for event in events))
+                data = b"".join(_line(event) + b"\n" for event in events)
+                folder.write_temp(_TEMP + _LOG, data, mode=PRIVATE)
                 folder.replace(_TEMP + _LOG, _LOG)
             except OSError:
                 folder.unlink(_TEMP + _LOG)
@@ -413,7 +415,7 @@ class Revisions:
                             folder.unlink(name)
 
     def _append(self, event: dict[str, Any], *, durable: bool) -> None:
-        with Folder.open(self._state, ["revisions"], create=True) as folder:
+        with Folder.open(self._state, ["revisions"], create=True, mode=PRIVATE_FOLDER) as folder:
             append_line(folder, _LOG, _line(event), durable=durable)
 
     def _events(self) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from hindbrain.base.errors import UnsafePath, UsageError
-from hindbrain.vault.atomic import Folder, SyncFailed, append_line, sync_fd, write_all
+from hindbrain.base.files import sync_fd, write_all
+from hindbrain.vault.atomic import Folder, SyncFailed, append_line
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.paths import TEMP_PREFIX
 from hindbrain.vault.revisions import Entry, Revision, Revisions

@@ -9,17 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from hindbrain.base.errors import VaultError, WriteFailed
-from hindbrain.vault.atomic import Folder
+from hindbrain.base.files import create_file, make_folder, replace_file, sync_folder
 
 _SUFFIX = ".json"
 _TEMP = ".tmp"
 _BAD = ".bad"
-_OURS_ALONE = 0o600
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
 
 
@@ -35,11 +34,19 @@ class KeptFiles:
         return self._state.joinpath(*self._parts)
 
     def put(self, name: str, value: Mapping[str, object]) -> None:
-        self._write(name, value, Folder.replace)
+        with self._changing(name):
+            make_folder(self.path)
+            replace_file(self._file(name), _data(value))
 
     def put_new(self, name: str, value: Mapping[str, object]) -> bool:
         """False when there is such a file already; it stays as it is."""
-        return self._write(name, value, Folder.put_new)
+        with self._changing(name):
+            make_folder(self.path)
+            try:
+                create_file(self._file(name), _data(value))
+            except FileExistsError:
+                return False
+        return True
 
     def read(self, name: str) -> dict[str, Any] | None:
         """None when there is no such file; ValueError when it holds no JSON object; VaultError."""
@@ -87,14 +94,14 @@ class KeptFiles:
     def move(self, name: str, target: KeptFiles) -> bool:
         """Into another folder, durably; False when it is not there."""
         with target._changing(name):
-            target.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(target.path)
         with self._changing(name):
             try:
                 self._file(name).rename(target._file(name))
             except FileNotFoundError:
                 return False
             for files in (target, self):
-                _sync_folder(files.path)
+                sync_folder(files.path)
         return True
 
     def set_aside(self, name: str) -> None:
@@ -109,27 +116,6 @@ class KeptFiles:
                 with contextlib.suppress(FileNotFoundError):
                     if now - temp.stat().st_mtime > _STALE_S:
                         temp.unlink()
-
-    def _write(
-        self, name: str, value: Mapping[str, object], place: Callable[[Folder, str, str], None]
-    ) -> bool:
-        """False when `place` found a file of that name."""
-        data = json.dumps(value, ensure_ascii=True).encode("ascii")
-        temp = f"{name}.{os.urandom(4).hex()}{_TEMP}"
-        with self._changing(name):
-            self._state.mkdir(parents=True, exist_ok=True)
-            with Folder.open(self._state, self._parts, create=True) as folder:
-                folder.write_temp(temp, data, mode=_OURS_ALONE)
-                try:
-                    place(folder, temp, f"{name}{_SUFFIX}")
-                except FileExistsError:
-                    folder.unlink(temp)
-                    return False
-                except OSError:
-                    folder.unlink(temp)
-                    raise
-                folder.sync()
-        return True
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}{_SUFFIX}"
@@ -148,11 +134,5 @@ class KeptFiles:
         return VaultError(f"{str(place)!r} can't be read ({error.strerror}); check who may, then try again")
 
 
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def _data(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value, ensure_ascii=True).encode("ascii")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from hindbrain.agent.safety.approval import Asked, Decision
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, NotFound, UsageError, VaultError, WriteFailed
-from hindbrain.vault.atomic import Folder
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.vault.lock import FileLock
 
 _FOLDER = ("agent", "approvals")
@@ -127,13 +127,9 @@ class Waiting:
         if not _NAME.fullmatch(question.asked.id):
             raise UsageError(f"{question.asked.id!r} is no id of an approval")
         name = f"{question.asked.id}.json"
-        temp = f"{name}.{os.urandom(4).hex()}.tmp"
         try:
-            self._state.mkdir(parents=True, exist_ok=True)
-            with Folder.open(self._state, _FOLDER, create=True) as folder:
-                folder.write_temp(temp, _line(question), mode=0o600)
-                folder.replace(temp, name)
-                folder.sync()
+            make_folder(self._folder)
+            replace_file(self._folder / name, _line(question))
         except OSError as error:
             raise WriteFailed(
                 f"the approval {question.asked.id!r} could not be kept: {error.strerror}"

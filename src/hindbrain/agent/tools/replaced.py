@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hindbrain.base.clock import Clock
-from hindbrain.vault.atomic import Folder
+from hindbrain.base.files import make_folder
+from hindbrain.vault.atomic import PRIVATE_FOLDER, Folder
 
 _KEPT = timedelta(days=30)
 _MOMENT = "%Y%m%d-%H%M%S"
@@ -29,11 +30,11 @@ class Replaced:
 
         Raises OSError.
         """
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._folder)
         self._drop_old()
         moment = f"{self._now():{_MOMENT}}-{os.urandom(4).hex()}"
         *parents, name = path.split("/")
-        with Folder.open(self._folder, [moment, *parents], create=True) as folder:
+        with Folder.open(self._folder, [moment, *parents], create=True, mode=PRIVATE_FOLDER) as folder:
             folder.write_temp(name, data, mode=0o600)
             folder.sync()
             return folder.path / name

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hindbrain.base.files import append_record, make_folder, replace_file
 from hindbrain.context.turn import SessionKey
-from hindbrain.memory.storage.queue import replace_durably, sync_folder
 
 FOLDER = "captured"
 KEPT_DAYS = 90
@@ -23,7 +23,6 @@ _MOST_IDS = 50_000  # of messages that are remembered as captured, per session; 
 _MOST_BYTES = 2_000_000  # of a session's file before it is made anew
 _HEAD_BYTES = 512
 _TAIL_BYTES = 128
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Cursor(NamedTuple):
@@ -61,13 +60,13 @@ class Cursors:
         """Durable when this returns. Raises OSError."""
         added = [short_id(given) for given in new_ids]
         path = self._folder / file_name(cursor.session)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._folder)
         self._known.pop(path.name, None)
         if path.exists() and path.stat().st_size > _MOST_BYTES:
             kept = list(dict.fromkeys([*_ids_in(path), *added]))[-_MOST_IDS:]
-            replace_durably(path, _line(cursor, kept))
+            replace_file(path, _line(cursor, kept))
         else:
-            _append(path, b"\n" + _line(cursor, added))
+            append_record(path, _line(cursor, added))
 
     def known(self, *, now: float) -> list[Cursor]:
         """All sessions, the one that was captured last first. Takes away what is older than 90 days."""
@@ -193,20 +192,3 @@ def _ids_in(path: Path) -> list[str]:
 
 def _hash(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
-
-
-def _append(path: Path, data: bytes) -> None:
-    new = not path.exists()
-    _write(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, data)
-    if new:
-        sync_folder(path.parent)
-
-
-def _write(path: Path, flags: int, data: bytes) -> None:
-    fd = os.open(path, flags | _FLAGS, 0o600)
-    try:
-        if os.write(fd, data) != len(data):
-            raise OSError(28, "no space left for the cursor", str(path))
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hindbrain.base.files import append_record, make_folder
 from hindbrain.context.capture.cursors import file_name
 from hindbrain.context.capture.keeping import without_secrets
 from hindbrain.context.messages import Message
@@ -21,7 +21,6 @@ from hindbrain.context.turn import SessionKey
 FOLDER = "heard"
 _KEPT_S = 7 * 86_400.0
 _MOST_BYTES = 50_000_000  # of one session; then it begins anew
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def heard_file(state: Path, session: SessionKey) -> Path:
@@ -32,7 +31,7 @@ def add_heard(state: Path, session: SessionKey, messages: Sequence[Message], *, 
     """Add what was captured; a disk that takes nothing more is no reason to fail."""
     path = heard_file(state, session)
     with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         known = path.exists()
         if not known:
             _drop_old(path.parent, now)
@@ -41,11 +40,7 @@ def add_heard(state: Path, session: SessionKey, messages: Sequence[Message], *, 
         records: list[Mapping[str, object]] = [{"type": "session", "id": session.id, "cwd": cwd}]
         records += [_record(message) for message in messages]
         data = "".join(json.dumps(record, ensure_ascii=True) + "\n" for record in records)
-        fd = os.open(path, _FLAGS, 0o600)
-        try:
-            os.write(fd, data.encode("ascii"))
-        finally:
-            os.close(fd)
+        append_record(path, data.encode("ascii"), durable=False)
 
 
 def _record(message: Message) -> dict[str, object]:

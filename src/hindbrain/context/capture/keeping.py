@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.context.capture.failures import Fix
 from hindbrain.context.capture.fix_text import fix_line, importance_of
 from hindbrain.context.capture.places import ASIDE
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
-from hindbrain.memory.storage.queue import replace_durably
 
 if TYPE_CHECKING:
     from hindbrain.context.flush.flusher import Flushed
@@ -132,14 +132,14 @@ def log_session(memory: Memory, began: float, ended: float, *, project: str, hos
 def set_aside(state: Path, name: str, session: SessionKey, messages: Sequence[Message], code: str) -> str:
     """Keep what can't be stored where a person can look at it; returns the path."""
     folder = state / ASIDE
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / f"{name}.json"
     kept = {
         "session": session._asdict(),
         "error": code,
         "messages": [without_secrets(message._asdict()) for message in messages],
     }
-    replace_durably(path, json.dumps(kept, ensure_ascii=True).encode("ascii"))
+    replace_file(path, json.dumps(kept, ensure_ascii=True).encode("ascii"))
     return str(path)
 
 

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hindbrain.base.files import make_folder, replace_file
+
 FOLDER = "spool"
 _SUFFIX = ".json"
 _TEMP = ".tmp"
@@ -22,7 +24,6 @@ _BAD = ".bad"
 _LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
 _NO_TEXTS = ("id", "at", "messages")
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Event(NamedTuple):
@@ -63,8 +64,8 @@ def append_event(state: Path, event: Mapping[str, object], *, mark: str = "") ->
     data = json.dumps(_cut(fields), ensure_ascii=True, default=str).encode("ascii")
     # Names sort by time; the random part keeps those of one instant apart.
     name = f"{time.time_ns():020d}-{os.urandom(4).hex()}{f'-{mark}' if mark else ''}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write_durably(folder / f"{name}{_TEMP}", folder / f"{name}{_SUFFIX}", data)
+    make_folder(folder)
+    replace_file(folder / f"{name}{_SUFFIX}", data)
 
 
 def read_events(state: Path, *, mark: str = "") -> Spooled:
@@ -108,27 +109,6 @@ def drop_events(state: Path, events: Iterable[Event]) -> None:
     """Take away what was dealt with."""
     for event in events:
         (state / FOLDER / f"{event.id}{_SUFFIX}").unlink(missing_ok=True)
-
-
-def _write_durably(temp: Path, path: Path, data: bytes) -> None:
-    fd = os.open(temp, _FLAGS, 0o600)
-    try:
-        try:
-            if os.write(fd, data) != len(data):
-                raise OSError(28, "no space left for the event", str(temp))
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.replace(temp, path)  # noqa: PTH105  as the other calls here
-    except OSError:
-        temp.unlink(missing_ok=True)
-        raise
-    if os.name != "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _cut(fields: dict[str, object]) -> dict[str, object]:

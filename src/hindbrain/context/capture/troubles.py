@@ -27,13 +27,14 @@ def note_troubles(state: Path, problems: Sequence[str], *, now: float, worked: b
 
     `worked`: there was something to do. Who found nothing to do knows nothing of how it goes.
     """
+    from hindbrain.base.files import replace_file
     from hindbrain.base.secrets import redact
 
     path = state / FILE
     try:
         if problems:
             told = [redact(problem)[0][:_LONGEST] for problem in problems[:_MOST]]
-            path.write_text(json.dumps({"at": now, "problems": told}), encoding="ascii")
+            replace_file(path, json.dumps({"at": now, "problems": told}).encode("ascii"), durable=False)
         elif worked:
             path.unlink(missing_ok=True)
     except OSError:

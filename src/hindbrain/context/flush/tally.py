@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hindbrain.base.files import append_record, make_folder
 from hindbrain.context.flush.notes import Kept, mark_of
 
 if TYPE_CHECKING:
@@ -34,13 +34,8 @@ class Tally:
         if new:
             lines = "".join(json.dumps([*one]) + "\n" for one in new)
             with contextlib.suppress(OSError):
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-                fd = os.open(self._path(session), flags, 0o600)
-                try:
-                    os.write(fd, lines.encode("ascii"))
-                finally:
-                    os.close(fd)
+                make_folder(self._folder)
+                append_record(self._path(session), lines.encode("ascii"), durable=False)
         return [*before, *new]
 
     def clear(self, session: SessionKey) -> None:

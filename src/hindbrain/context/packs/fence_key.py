@@ -6,11 +6,12 @@ process, and said so.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+
+from hindbrain.base.files import create_file, make_folder
 
 KEY_FILE = "fence-key"
 KEY_BYTES = 32
@@ -55,30 +56,9 @@ def _read(file: Path) -> bytes | None:
 def _make(file: Path) -> bytes:
     """Processes that start at once agree on one key: it appears under its name whole, or not at all."""
     key = secrets.token_bytes(KEY_BYTES)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temp = file.with_name(f"{file.name}.{secrets.token_hex(4)}.tmp")
+    make_folder(file.parent)
     try:
-        with open(os.open(temp, _EXCLUSIVE, 0o600), "wb") as target:
-            target.write(key)
-        _place(temp, file)
+        create_file(file, key, durable=False)
     except FileExistsError:
         return _read(file) or b""  # empty: whoever was first did not write it as we do
-    finally:
-        temp.unlink(missing_ok=True)
     return key
-
-
-_EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-
-
-def _place(temp: Path, file: Path) -> None:
-    """Give the name only when nobody has it. On Windows a rename does just that."""
-    if os.name == "nt":
-        temp.rename(file)
-        return
-    try:
-        os.link(temp, file)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links; whoever comes last wins, which is good enough there
-        temp.replace(file)

@@ -1,7 +1,7 @@
 """One session's events on disk: a JSONL file to which several processes append, and which stays small.
 
-A line is one `write` on O_APPEND, so that two processes never mix theirs; it begins with a line end, too, so
-that what a crash cut off spoils only itself. There is no fsync: a lost line costs a repeated excerpt, not a
+Lines are appended as `base.files` does it, so that two processes never mix theirs, and what a crash cut off
+spoils only itself. There is no fsync: a lost line costs a repeated excerpt, not a
 memory. When the file has grown, one process puts a summary in its place. Who appended meanwhile sees that
 the file lost its name and appends again; so an event may be seen twice, and none is missed.
 
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from hindbrain.base.files import AppendLog, make_folder, replace_file
 from hindbrain.base.json_lines import as_object
 from hindbrain.vault.lock import FileLock
 
@@ -33,7 +34,6 @@ _PRUNED = "pruned"  # an empty file: when old ledgers were last looked for
 _LOCK = "ledgers.lock"  # for the summaries of all sessions: they are rare
 _HEAD_BYTES = 40
 _TRIES = 20  # to append to a file that keeps its name
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _UNSAFE = re.compile(r"[^a-z0-9-]+")
 
 
@@ -53,7 +53,7 @@ class LedgerFile:
         self._head = b""  # a number of the system's is used again, this is not
 
     def append(self, events: Iterable[Event]) -> None:
-        data = b"".join(b"\n" + _line(event) + b"\n" for event in events)
+        data = b"".join(_line(event) + b"\n" for event in events)
         if not data:
             return
         for _ in range(_TRIES):
@@ -85,14 +85,10 @@ class LedgerFile:
         with FileLock(self.path.parent / _LOCK).held(0), self.path.open("rb") as old:
             if old.read(_HEAD_BYTES) != self._head:
                 return  # another process did so
-            temp = self.path.with_suffix(f".{os.getpid()}.tmp")
+            summary = _header() + b"".join(_line(event) + b"\n" for event in events)
             try:
-                temp.unlink(missing_ok=True)
-                _write(temp, _header() + b"".join(_line(event) + b"\n" for event in events))
-                temp.replace(self.path)
+                replace_file(self.path, summary, durable=False)
             except OSError:  # a full disk, or a system that keeps open files: the long file serves as well
-                with contextlib.suppress(OSError):
-                    temp.unlink(missing_ok=True)
                 return
             # Appended after our last look and before the renaming: its writer found the name in place.
             old.seek(self.size)
@@ -100,18 +96,10 @@ class LedgerFile:
 
     def _appended(self, data: bytes) -> bool:
         """False when the file lost its name meanwhile."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
-        try:
-            if not os.fstat(fd).st_size:
-                data = _header() + data
-            if os.write(fd, data) != len(data):
-                raise OSError(f"only a part of an event could be written to {str(self.path)!r}")
-            return self.path.stat().st_ino == os.fstat(fd).st_ino
-        except FileNotFoundError:
-            return False
-        finally:
-            os.close(fd)
+        make_folder(self.path.parent)
+        with AppendLog(self.path) as log:
+            log.append(data if log.size else _header() + data)
+            return log.is_named
 
 
 def prune_when_due(folder: Path, now: float, *, keep: str) -> None:
@@ -150,15 +138,6 @@ def prune(folder: Path, now: float, *, keep: str = "") -> int:
 
 def _header() -> bytes:
     return _line({"event": "ledger", "file": os.urandom(12).hex()}) + b"\n"
-
-
-def _write(path: Path, data: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
-    try:
-        if os.write(fd, data) != len(data):
-            raise OSError(f"only a part could be written to {str(path)!r}")
-    finally:
-        os.close(fd)
 
 
 def _line(event: Event) -> bytes:

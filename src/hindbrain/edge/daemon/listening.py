@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from hindbrain import __version__
 from hindbrain.base.errors import Busy, WriteFailed
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.edge.daemon.address import (
     ADDRESS_FILE,
     LOCK_FILE,
@@ -80,7 +81,7 @@ def is_ours(here: Listening) -> bool:
 def make_private(folder: Path) -> None:
     """Make the folder, for its owner alone. Raises WriteFailed."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         if os.name != "nt" and folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
     except OSError as error:
@@ -151,15 +152,9 @@ def _bind_unix(place: Path) -> socket.socket:
 def _write_address(folder: Path, address: Address) -> None:
     """Whole or not at all, and only for its owner's eyes: it holds the token."""
     file = folder / ADDRESS_FILE
-    temp = file.with_name(f"{ADDRESS_FILE}.{secrets.token_hex(4)}.tmp")
     try:
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(fd, "w", encoding="utf-8") as target:
-            json.dump(address_data(address), target)
-        temp.replace(file)
+        replace_file(file, json.dumps(address_data(address)).encode("ascii"), durable=False)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temp.unlink(missing_ok=True)
         raise WriteFailed(
             f"{str(file)!r} can't be written ({error.strerror}); nobody would find it"
         ) from error

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from hindbrain.base.clock import local_time
+from hindbrain.base.files import write_all
 
 _MOST_BYTES = 1_000_000
 _KEPT_BYTES = 250_000
@@ -28,7 +29,7 @@ class Log:
             stamp = f"{local_time(time.time()):%Y-%m-%d %H:%M:%S} " if self._at_start else ""
             self._at_start = text.endswith("\n")
             with contextlib.suppress(OSError):
-                os.write(self._fd, (stamp + text).encode("utf-8", "backslashreplace"))
+                write_all(self._fd, (stamp + text).encode("utf-8", "backslashreplace"))
                 if os.fstat(self._fd).st_size > _MOST_BYTES:
                     self._shorten()
         return len(text)
@@ -45,7 +46,7 @@ class Log:
             source.seek(-_KEPT_BYTES, os.SEEK_END)
             end = source.read().partition(b"\n")[2]
         os.ftruncate(self._fd, 0)
-        os.write(self._fd, end)
+        write_all(self._fd, end)
 
 
 def is_log(file: Path, fd: int = 2) -> bool:

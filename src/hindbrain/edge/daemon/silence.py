@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import time
 
+from hindbrain.base.files import replace_file
+
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without its module
 if TYPE_CHECKING:
     from hindbrain.edge.daemon.address import Address
@@ -37,11 +39,7 @@ def note_silence(folder: str, address: Address) -> None:
     """It did not answer, not even that it is busy."""
     path = os.path.join(folder, FILE)  # noqa: PTH118
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            os.write(fd, _name(address))
-        finally:
-            os.close(fd)
+        replace_file(path, _name(address), durable=False)
     except OSError:
         return
 

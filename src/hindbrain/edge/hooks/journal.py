@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from hindbrain.base.files import AppendLog, create_empty, make_folder
 from hindbrain.edge.daemon.quick_json import dumps, loads
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING
@@ -21,7 +22,6 @@ TOLD_FOLDER = "hooks-told"
 _MOST_BYTES = 500_000  # of the log; one older one is kept beside it
 _MOST_TOLD = 3  # different things a session
 _KEPT_S = 7 * 86_400
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Call:
@@ -56,13 +56,10 @@ def write_down(state: str | Path, call: Call) -> bool:
     line = dumps({name: value for name, value in fields.items() if value}, ascii_only=True) + "\n"
     path = os.path.join(state, LOG_FILE)  # noqa: PTH118
     try:
-        os.makedirs(state, exist_ok=True)  # noqa: PTH103
-        fd = os.open(path, _APPEND, 0o600)
-        try:
-            os.write(fd, line.encode("ascii"))
-            size = os.fstat(fd).st_size
-        finally:
-            os.close(fd)
+        make_folder(state)
+        with AppendLog(path) as log:
+            log.append(line.encode("ascii"))
+            size = log.size
         if size > _MOST_BYTES:
             os.replace(path, f"{path}.1")  # noqa: PTH105
     except (OSError, ValueError):
@@ -113,14 +110,11 @@ def _was_told(state: str | Path, session: str, notice: str) -> bool:
     name = f"{prefix}-{hashlib.blake2b(notice.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
     for folder in _folders(state):
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+            make_folder(folder)
             known = [entry for entry in os.listdir(folder) if entry.startswith(prefix)]  # noqa: PTH208
             if name in known or len(known) >= _MOST_TOLD:
                 return True
-            os.close(os.open(os.path.join(folder, name), _APPEND | os.O_EXCL, 0o600))  # noqa: PTH118
-            return False
-        except FileExistsError:
-            return True
+            return not create_empty(os.path.join(folder, name))  # noqa: PTH118
         except OSError:
             continue
     return True

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from hindbrain.base.errors import ConfigError
+from hindbrain.base.files import create_file, make_folder
 
 _LEAST = 20  # characters; ours have 43
 _MOST_BYTES = 4096
@@ -62,28 +63,11 @@ def _is_open(mode: int) -> bool:
 def _make(file: Path) -> str:
     """Two servers that start at once agree on one token: it appears under its name whole, or not at all."""
     token = secrets.token_urlsafe(32)
-    temp = file.with_name(f"{file.name}.{secrets.token_hex(4)}.tmp")
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(fd, "w", encoding="ascii") as target:
-            target.write(token + "\n")
-            target.flush()
-            os.fsync(target.fileno())
-        try:
-            _place(temp, file)
-        except FileExistsError:
-            return read_token(file)
+        make_folder(file.parent)
+        create_file(file, f"{token}\n".encode("ascii"))
+    except FileExistsError:
+        return read_token(file)
     except OSError as error:
         raise ConfigError(f"the token file {str(file)!r} can't be made: {error.strerror}") from error
-    finally:
-        temp.unlink(missing_ok=True)
     return token
-
-
-def _place(temp: Path, file: Path) -> None:
-    """Give the name only when nobody has it. On Windows a rename does just that."""
-    if os.name == "nt":
-        temp.rename(file)
-    else:
-        os.link(temp, file)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from hindbrain.base.clock import local_time
 from hindbrain.base.errors import Busy, ConfigError
+from hindbrain.base.files import create_file, replace_file
 from hindbrain.edge.mcp.hosts import SERVER, Host, NotEditable, Place, snippet
 from hindbrain.edge.output import Output
 
@@ -135,20 +136,19 @@ def read_file(file: Path) -> bytes | None:
 def write_file(file: Path, before: bytes | None, after: bytes) -> Path | None:
     """Whole or not at all; a file that is a symlink (into a folder of dot files) stays one."""
     real = Path(os.path.realpath(file))
-    temp = real.with_name(f"{real.name}.{os.getpid()}.tmp")
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
         mode = real.stat().st_mode & 0o7777 if before is not None else 0o600
         backup = _back_up(real, before, mode) if before is not None else None
-        _put(temp, after, mode)
-        if read_file(real) != before:
-            raise Busy(f"{str(file)!r} was changed at the same moment, perhaps by the host; try again")
-        os.replace(temp, real)  # noqa: PTH105
+        replace_file(real, after, mode=mode, check=lambda: _check_unchanged(file, real, before))
     except OSError as error:
         raise ConfigError(f"{str(file)!r} can't be written: {error.strerror}; it is as it was") from error
-    finally:
-        temp.unlink(missing_ok=True)
     return backup
+
+
+def _check_unchanged(file: Path, real: Path, before: bytes | None) -> None:
+    if read_file(real) != before:
+        raise Busy(f"{str(file)!r} was changed at the same moment, perhaps by the host; try again")
 
 
 def _back_up(real: Path, before: bytes, mode: int) -> Path:
@@ -156,19 +156,8 @@ def _back_up(real: Path, before: bytes, mode: int) -> Path:
     for number in range(100):
         backup = real.with_name(f"{real.name}.bak-{stamp}" + (f"-{number}" if number else ""))
         try:
-            _put(backup, before, mode)
+            create_file(backup, before, mode=mode)
         except FileExistsError:
             continue
         return backup
     raise ConfigError(f"there are 100 backups of {str(real)!r} from this second already")
-
-
-def _put(file: Path, data: bytes, mode: int) -> None:
-    """A new file, never over another one."""
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    with open(fd, "wb") as target:
-        target.write(data)
-        target.flush()
-        os.fsync(target.fileno())
-    if os.name != "nt":
-        os.chmod(file, mode)  # noqa: PTH101

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import replace_file
 from hindbrain.context.flush.taking import day_of, preview_flush
 from hindbrain.memory.notes.scribe import clean_text, compose_note, file_name
 from hindbrain.memory.policy.hidden_text import strip_hidden
 from hindbrain.memory.policy.protected import check_writable
-from hindbrain.memory.storage.queue import replace_durably
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.splice import set_property
 
@@ -102,7 +102,7 @@ def write_note(memory: Memory, planned: OldNote) -> None:
     else:
         memory.notebook.replace(planned.note, planned.data, expected_hash=planned.before)
     known = _record(memory) | {planned.note: content_hash(planned.data)}
-    replace_durably(memory.state / RECORD, json.dumps(known, indent=1, sort_keys=True).encode())
+    replace_file(memory.state / RECORD, json.dumps(known, indent=1, sort_keys=True).encode())
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, str]]:

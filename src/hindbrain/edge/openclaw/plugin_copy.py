@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hindbrain.base.errors import ConfigError, WriteFailed
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.edge.openclaw.edits import PLUGIN, Form
 from hindbrain.edge.openclaw.record import FOLDER
 
@@ -82,8 +83,8 @@ def put_copy(state: Path, form: Form) -> bool:
     old = folder.with_name(f"{folder.name}.{os.getpid()}.old")
     try:
         for name, data in files.items():
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            (fresh / name).write_bytes(data)
+            make_folder((fresh / name).parent)
+            replace_file(fresh / name, data)
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from hindbrain.base.config import Value
 from hindbrain.base.errors import ConfigError
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.edge.openclaw.edits import Edit, Form, edit_data, edit_from
 
 FOLDER = "openclaw"  # in the state folder
@@ -99,17 +99,10 @@ def _write(state: Path, records: Sequence[Record], former: Sequence[Former]) -> 
         "installations": [_data(one) for one in records],
         "settings": [one._asdict() for one in former],
     }
-    temp = place.with_name(f"{FILE}.{os.getpid()}.tmp")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(fd, "w", encoding="utf-8") as target:
-            json.dump(data, target, indent=2)
-            target.flush()
-            os.fsync(target.fileno())
-        os.replace(temp, place)  # noqa: PTH105
+        make_folder(place.parent)
+        replace_file(place, json.dumps(data, indent=2).encode("ascii"))
     except OSError as error:
-        temp.unlink(missing_ok=True)
         raise ConfigError(f"{str(place)!r} can't be written: {error.strerror}") from error
 
 

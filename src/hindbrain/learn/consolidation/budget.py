@@ -8,13 +8,13 @@ share one budget; losing it costs only the count.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import ModelDown
+from hindbrain.base.files import append_record, make_folder
 from hindbrain.models.chat import NOBODY, ChatAnswer, ChatRequest, Watch
 
 if TYPE_CHECKING:
@@ -55,14 +55,9 @@ class TokenLedger:
     def add(self, purpose: str, tokens: int) -> None:
         """Counted as far as the disk lets us: a request was made, whether it can be noted or not."""
         line = json.dumps({"day": self.today(), "for": purpose, "tokens": tokens}, ensure_ascii=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self._file, flags, 0o600)
-            try:
-                os.write(fd, f"{line}\n".encode("ascii"))
-            finally:
-                os.close(fd)
+            make_folder(self._file.parent)
+            append_record(self._file, f"{line}\n".encode("ascii"), durable=False)
         except OSError:
             return
 

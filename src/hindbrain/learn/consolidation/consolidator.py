@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import Busy, WriteFailed
+from hindbrain.base.files import replace_file
 from hindbrain.learn.consolidation.processed import Processed
 from hindbrain.learn.consolidation.proof import Proof
 from hindbrain.learn.consolidation.rollback import Judge, log_sizes
@@ -147,9 +148,8 @@ class Consolidator:
     def _note_time(self) -> None:
         """For the schedule. Losing it means one consolidation more, which finds nothing to do."""
         with suppress(OSError):
-            temp = self._state / f"{LAST}.tmp"
-            temp.write_text(json.dumps({"at": self._clock.now()}), "ascii")
-            temp.replace(self._state / LAST)
+            told = json.dumps({"at": self._clock.now()}).encode("ascii")
+            replace_file(self._state / LAST, told, durable=False)
 
 
 def last_consolidated(state: Path) -> float:

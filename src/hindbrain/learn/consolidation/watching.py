@@ -8,9 +8,7 @@ what people and other programs write meanwhile is neither blamed nor undone.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,8 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, WriteFailed
+from hindbrain.base.files import AppendLog, make_folder, sync_folder
 from hindbrain.learn.consolidation.proof import Change
-from hindbrain.memory.storage.queue import sync_folder
 from hindbrain.vault.hashing import ABSENT, content_hash
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 MARKER = "consolidating.jsonl"
 _EVERY_REVISION = 1 << 40
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Announced(NamedTuple):
@@ -55,7 +52,7 @@ class Watch:
     def __init__(self, state: Path, clock: Clock) -> None:
         self._file = state / MARKER
         self._clock = clock
-        self._fd = -1
+        self._log: AppendLog | None = None  # open from the first change on
         self.revisions: list[str] = []  # ids of the changes that were made, in their order
         self.logs: Mapping[str, int] = {}  # how long logs of learning were before the first step
         self.vouching: list[str] = []  # notes that hold already what was to be put there
@@ -101,34 +98,38 @@ class Watch:
             self._file.unlink(missing_ok=True)
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def _tell(self, told: dict[str, object]) -> None:
         """In the system's hands when this returns: a kill loses none of it. A power cut may lose the last
         lines; then it is the order of each step, copy before removal, that keeps every line."""
-        begins = self._fd < 0
         try:
-            if begins:
-                self._file.parent.mkdir(parents=True, exist_ok=True)
-                self._fd = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
-            first: dict[str, object] = {"began": self._clock.now(), "logs": dict(self.logs)}
-            self._append([first, told] if begins else [told])
-            if begins:
-                os.fsync(self._fd)
-                sync_folder(self._file.parent)
+            if self._log is not None:
+                self._log.append(_line(told))
+                return
+            make_folder(self._file.parent)
+            self._log = self._begun(_line(told))
         except OSError as error:
             raise WriteFailed(
                 f"{str(self._file)!r} can't be written ({error.strerror}); nothing was changed"
             ) from error
 
-    def _append(self, told: Sequence[dict[str, object]]) -> None:
-        # A line begins with a line end, too: after a crash in the middle of one the next is whole.
-        lines = [b"\n" + json.dumps(one, ensure_ascii=True).encode("ascii") + b"\n" for one in told]
-        data = b"".join(lines)
-        if os.write(self._fd, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def _begun(self, first: bytes) -> AppendLog:
+        log = AppendLog(self._file)
+        try:
+            log.append(_line({"began": self._clock.now(), "logs": dict(self.logs)}) + first)
+            log.sync()
+            sync_folder(self._file.parent)
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+
+def _line(told: Mapping[str, object]) -> bytes:
+    return json.dumps(told, ensure_ascii=True).encode("ascii") + b"\n"
 
 
 def revisions_named(writer: VaultWriter, ids: Sequence[str]) -> list[Revision]:

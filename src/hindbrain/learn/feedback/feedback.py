@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import make_folder, replace_file
 from hindbrain.index.usage import Access, read_usage
 from hindbrain.learn.feedback.adjusting import RECALL_HALF_LIFE_DAYS, Facts, change_of
 from hindbrain.learn.feedback.edits import Edits, edits_of
@@ -113,13 +113,8 @@ class Feedback:
         with contextlib.suppress(OSError):
             if file.read_bytes() == data:
                 return False
-        self._state.mkdir(parents=True, exist_ok=True)
-        temp = file.with_name(f"{name}.{os.getpid()}.tmp")
-        try:
-            temp.write_bytes(data)
-            temp.replace(file)
-        finally:
-            temp.unlink(missing_ok=True)
+        make_folder(self._state)
+        replace_file(file, data, durable=False)
         return True
 
 

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.files import replace_file
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors
 from hindbrain.context.capture.heard import heard_file
@@ -23,7 +24,6 @@ from hindbrain.learn.importing.logs import Log
 from hindbrain.learn.importing.transcripts import HOSTS, runs_of_transcript
 from hindbrain.learn.injected import Shown
 from hindbrain.learn.runs.events import ContextInjected, Event, RunCreated, RunEnded, ToolExecuted
-from hindbrain.memory.storage.queue import replace_durably
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.store import RunStore
@@ -76,7 +76,7 @@ def take_captured(
             runs += store.add_imported(cursor.session.host, chain([first], found)).runs
         problems += log.problems
     if after != seen:
-        replace_durably(state / SEEN, json.dumps(after).encode())
+        replace_file(state / SEEN, json.dumps(after).encode())
     return Taken(runs, tuple(problems))
 
 

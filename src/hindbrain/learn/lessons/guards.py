@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hindbrain.base.files import append_record, replace_file
 from hindbrain.learn.lessons.guarding import Guard, Unusable, check, parse_guard
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Episode
 
 GUARDS, STOPPED = "guards.json", "guarded.jsonl"
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _SOON_S = 3_600.0  # after which the same call is another matter
 
 
@@ -75,9 +75,7 @@ def write_guards(state: Path, guards: Sequence[Guard]) -> None:
     except OSError:
         if not guards:
             return
-    temp = state / f"{GUARDS}.{os.getpid()}.tmp"
-    temp.write_bytes(data)
-    temp.replace(file)
+    replace_file(file, data, durable=False)
 
 
 def read_guards(state: Path) -> list[Guard]:
@@ -96,14 +94,8 @@ def stop(state: Path, tool: str, arguments: Mapping[str, Any], *, at: float) -> 
     if found is not None:
         stopped = Stopped(at, found.id, call_digest(tool, arguments))
         line = json.dumps(stopped._asdict()) + "\n"
-        try:
-            fd = os.open(state / STOPPED, _FLAGS, 0o600)
-            try:
-                os.write(fd, line.encode())
-            finally:
-                os.close(fd)
-        except OSError:
-            pass  # it is not counted; it is asked about all the same
+        with suppress(OSError):  # it is not counted; it is asked about all the same
+            append_record(state / STOPPED, line.encode(), durable=False)
     return found
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from hindbrain.base.files import create_empty
 from hindbrain.learn.runs.episode import Action, Episode, Rejection
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class EpisodeCache:
     @contextlib.contextmanager
     def open(cls, path: Path | None) -> Iterator[EpisodeCache]:
         """None: in memory, where there is no place on disk."""
+        if path is not None:
+            create_empty(path)  # SQLite would make it readable by others
         db = apsw.Connection(":memory:" if path is None else str(path))
         try:
             db.set_busy_timeout(_BUSY_MS)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hindbrain.base.errors import Ambiguous, NotFound, UnsafePath, UsageError, VaultError, WriteFailed
+from hindbrain.base.files import make_folder
 from hindbrain.learn.runs import files
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.runs.events import Event
@@ -199,7 +200,7 @@ class RunStore:
 
         path = self._state / CACHE
         try:
-            self._state.mkdir(parents=True, exist_ok=True)
+            make_folder(self._state)
             with EpisodeCache.open(path) as cache:
                 self._freshen(cache)
                 return question(cache)

@@ -196,11 +196,11 @@ class _Intent:
             return set()
 
     def write(self, traces: Traces) -> None:
-        from hindbrain.memory.storage.queue import replace_durably
+        from hindbrain.base.files import make_folder, replace_file
 
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            replace_durably(self._path, json.dumps(sorted(traces.texts)).encode("ascii"))
+            make_folder(self._path.parent)
+            replace_file(self._path, json.dumps(sorted(traces.texts)).encode("ascii"))
         except OSError as error:
             raise WriteFailed(
                 f"{str(self._path)!r} can't be written ({error.strerror}); nothing was purged"

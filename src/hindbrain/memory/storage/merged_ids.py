@@ -6,9 +6,10 @@ A file in the state folder. Losing it costs only this courtesy, so it is not mad
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
+
+from hindbrain.base.files import append_record
 
 _NAME = "merged-ids.jsonl"
 _MOST_BYTES = 1_000_000  # older ones are forgotten beyond
@@ -23,13 +24,8 @@ class MergedIds:
         if not merged:
             return
         lines = "".join(json.dumps([gone, kept]) + "\n" for gone, kept in merged.items() if kept)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         try:
-            fd = os.open(self._path, flags, 0o600)
-            try:
-                os.write(fd, lines.encode("ascii"))
-            finally:
-                os.close(fd)
+            append_record(self._path, lines.encode("ascii"), durable=False)
         except OSError:
             return  # the memory itself is in its note
 

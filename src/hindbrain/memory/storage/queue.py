@@ -1,11 +1,11 @@
 """Memories that are acknowledged and not yet in their notes: durable before `add` returns, whoever dies then.
 
 One file, `queue.jsonl` in the state folder, to which any number of processes append without a lock: one
-`write` on O_APPEND, an fsync, and a look whether the file still has its name. Whoever flushes renames it away
-first. A line that landed in a file after it lost its name may be missed by the flusher, so its writer, who
-looks after writing, appends it again; a line whose writer found the name in place was written before the
-renaming, and the flusher, who reads after it, sees it. So no acknowledged line is lost and one may be seen
-twice: every line carries the id that its memory will have, and applying an id twice changes nothing.
+`write` on O_APPEND, an fsync, and a look whether the file still has its name. A flush renames it away first.
+A line that landed in a file after it lost its name may be missed by the flush, so its writer, who looks after
+writing, appends it again; a line whose writer found the name in place was written before the renaming, and
+the flush, which reads after it, sees it. So no acknowledged line is lost and one may be seen twice: every
+line carries the id that its memory will have, and applying an id twice changes nothing.
 
 A renamed file goes away when all its lines are in notes. Knows nothing of notes.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.base.errors import Busy, WriteFailed, WriteUnknown
+from hindbrain.base.files import AppendLog, append_record, make_folder, replace_file, sync_folder
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
 from hindbrain.vault.lock import FileLock
 
@@ -30,7 +31,6 @@ _UNREADABLE = "queue-unreadable.jsonl"
 _HEAD_BYTES = 24  # hold the id of the first memory of a file
 _WINDOWS_TRIES = 100
 _WINDOWS_WAIT_S = 0.005
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Waiting(NamedTuple):
@@ -57,11 +57,12 @@ class _Known(NamedTuple):
 
 
 class Taken:
-    """What a flusher holds. `done` says which of it are in notes; the rest stays."""
+    """What a flush holds. `done` says which of it are in notes; the rest stays."""
 
     def __init__(self, waiting: list[Waiting]) -> None:
         self.waiting = waiting
         self.applied: set[str] = set()
+        self.problem = ""  # after the flush: why what was applied could not be taken out of the queue
 
     def done(self, ids: Iterable[str]) -> None:
         self.applied.update(ids)
@@ -79,10 +80,9 @@ class WriteQueue:
 
     def add(self, *waiting: Waiting) -> None:
         """Durable when this returns. Raises WriteFailed, or WriteUnknown when only the disk knows."""
-        # A line begins with a line end, too: after a crash in the middle of a line the next one is whole.
-        data = b"".join(b"\n" + _line(entry) + b"\n" for entry in waiting)
+        data = b"".join(_line(entry) + b"\n" for entry in waiting)
         try:
-            self._state.mkdir(parents=True, exist_ok=True)
+            make_folder(self._state)
             while not self._append_or_wait(data):
                 pass
         except OSError as error:
@@ -95,16 +95,7 @@ class WriteQueue:
         """What waits, the oldest first. Who also reads notes does so afterwards: then nothing is missed."""
         # The file before the renamed ones: what is renamed in between is seen twice rather than not at all.
         first = self._lines(self._path)[0]
-        taken = self._taken_files()
-        if not taken:
-            return first
-        found: dict[str, Waiting] = {}
-        for path in taken:
-            for entry in self._lines(path)[0]:
-                found.setdefault(entry.id, entry)
-        for entry in first:
-            found.setdefault(entry.id, entry)
-        return list(found.values())
+        return _each_once([*self._entries(self._taken_files()), *first])
 
     @property
     def unreadable(self) -> int:
@@ -124,18 +115,23 @@ class WriteQueue:
     def flushing(self, timeout_s: float) -> Iterator[Taken]:
         """Take everything that waits. One at a time across processes: raises Busy after `timeout_s`."""
         with self._lock.held(timeout_s):
-            self._rotate()
-            files = self._taken_files()
-            entries: dict[str, Waiting] = {}
-            for path in files:
-                for entry in self._lines(path)[0]:
-                    entries.setdefault(entry.id, entry)
-            taken = Taken(list(entries.values()))
+            try:
+                self._rotate()
+                files = self._taken_files()
+                taken = Taken(_each_once(self._entries(files)))
+            except OSError as error:
+                raise WriteFailed(
+                    f"the queue in {str(self._state)!r} can't be read or renamed ({error.strerror}); what "
+                    "waits there goes on waiting"
+                ) from error
             try:
                 yield taken
             finally:
                 for path in files:
-                    self._drop(path, taken.applied)
+                    try:
+                        self._drop(path, taken.applied)
+                    except OSError as error:  # the memories are in their notes; they are applied once more
+                        taken.problem = f"{path.name} could not be shortened ({error.strerror})"
 
     def purge(self, unwanted: Callable[[Waiting], bool], timeout_s: float) -> int:
         """Take out what is not wanted any more, as if it had never been added; returns how many.
@@ -153,7 +149,7 @@ class WriteQueue:
                 if path == self._path:  # others have it open and it could not be renamed
                     raise Busy(f"another process holds {str(path)!r}; try again in a moment")
                 gone += len(entries) - len(left)
-                replace_durably(path, b"".join(_line(entry) + b"\n" for entry in left))
+                replace_file(path, b"".join(_line(entry) + b"\n" for entry in left))
             (self._state / _UNREADABLE).unlink(missing_ok=True)
             return gone
 
@@ -169,27 +165,15 @@ class WriteQueue:
 
     def _append(self, data: bytes) -> bool:
         """Write and make durable; False when the file lost its name meanwhile."""
-        fd = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
-        try:
-            written = os.write(fd, data)
-            if written != len(data):
-                raise WriteFailed(
-                    f"only a part of the memory could be written to {str(self._path)!r}; free some space and "
-                    "try again"
-                )
-            self._make_durable(fd)
-            # While it is open its number is its own; once closed, another file could get it.
-            return self._path.stat().st_ino == os.fstat(fd).st_ino
-        except FileNotFoundError:
-            return False
-        finally:
-            os.close(fd)
+        with AppendLog(self._path) as log:
+            log.append(data)
+            self._make_durable(log)
+            return log.is_named
 
-    def _make_durable(self, fd: int) -> None:
+    def _make_durable(self, log: AppendLog) -> None:
         try:
-            os.fsync(fd)
-            os.lseek(fd, 0, os.SEEK_SET)
-            head = os.read(fd, _HEAD_BYTES)
+            log.sync()
+            head = log.head(_HEAD_BYTES)
             if head != self._durable_head:
                 sync_folder(self._state)
                 self._durable_head = head
@@ -216,6 +200,10 @@ class WriteQueue:
         numbered = [name for name in names if name[len(_TAKEN) : -len(".jsonl")].isdecimal()]
         return [self._state / name for name in sorted(numbered)]
 
+    def _entries(self, files: Iterable[Path]) -> Iterator[Waiting]:
+        for path in files:
+            yield from self._lines(path)[0]
+
     def _lines(self, path: Path) -> tuple[list[Waiting], list[bytes]]:
         """The entries of a file, and its lines that are none."""
         # Only the file that everybody appends to is asked for often, and it only grows until it is renamed.
@@ -241,17 +229,24 @@ class WriteQueue:
         return entries, [*torn, rest] if rest.strip() else torn
 
     def _drop(self, path: Path, applied: set[str]) -> None:
-        """Take what was applied out of a renamed file, to which nobody appends any more."""
+        """Take what was applied out of a renamed file, to which nobody appends any more. Raises OSError."""
         entries, torn = self._lines(path)
         left = [entry for entry in entries if entry.id not in applied]
         if len(left) == len(entries) and entries:
             return
         if torn:
-            _append_durably(self._state / _UNREADABLE, b"".join(line + b"\n" for line in torn))
+            append_record(self._state / _UNREADABLE, b"".join(line + b"\n" for line in torn))
         if left:
-            replace_durably(path, b"".join(_line(entry) + b"\n" for entry in left))
+            replace_file(path, b"".join(_line(entry) + b"\n" for entry in left))
         else:
             path.unlink(missing_ok=True)
+
+
+def _each_once(entries: Iterable[Waiting]) -> list[Waiting]:
+    found: dict[str, Waiting] = {}
+    for entry in entries:
+        found.setdefault(entry.id, entry)
+    return list(found.values())
 
 
 def _line(entry: Waiting) -> bytes:
@@ -274,34 +269,3 @@ def _parsed(line: bytes) -> Waiting | None:
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None
-
-
-def _append_durably(path: Path, data: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        os.write(fd, data)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def replace_durably(path: Path, data: bytes) -> None:
-    temp = path.with_suffix(".tmp")
-    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o600)
-    try:
-        os.write(fd, data)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    temp.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder can't be opened there; NTFS keeps its names in a journal
-        return
-    fd = os.open(folder, os.O_RDONLY | _FLAGS)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -47,6 +47,7 @@ class Flushed(NamedTuple):
 
     applied: tuple[Applied, ...] = ()
     failed: tuple[Failure, ...] = ()
+    problem: str = ""  # why what was applied is still in the queue; the next flush takes it out
 
     def answer_to(self, memory_id: str) -> Remembered | None:
         return next((entry.answer for entry in self.applied if entry.waiting.id == memory_id), None)
@@ -135,7 +136,7 @@ class Storage:
             taken.done(entry.waiting.id for entry in applied)
         # Under a storm of memories, batches grow instead of the time that is spent on writing them.
         self._rested_at = self._clock.now() + _REST * max(0.0, self._clock.now() - begun)
-        return Flushed(tuple(applied), tuple(failed))
+        return Flushed(tuple(applied), tuple(failed), taken.problem)
 
     def _resolver(self) -> Resolver:
         return Resolver(self._book, self._judge, self._layout)
