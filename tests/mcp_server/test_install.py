@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from hindbrain.edge.main import main
-from hindbrain.edge.mcp import install as installing
 from hindbrain.edge.mcp.hosts import HOSTS, Place, host_named
 from workbench import Vault
 
@@ -270,13 +269,13 @@ def test_a_file_that_the_host_writes_at_the_same_moment_is_not_overwritten(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = home.put(".cursor/mcp.json", "{}")
-    plain = installing._put
+    plain = os.fsync
 
-    def meanwhile(target: Path, data: bytes, mode: int) -> None:
-        plain(target, data, mode)
+    def meanwhile(fd: int) -> None:
+        plain(fd)
         file.write_text('{"by": "the host"}', encoding="utf-8")
 
-    monkeypatch.setattr(installing, "_put", meanwhile)
+    monkeypatch.setattr(os, "fsync", meanwhile)
     assert home.install("cursor")[0] == 1
     assert file.read_text(encoding="utf-8") == '{"by": "the host"}'
 

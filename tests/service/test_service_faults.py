@@ -278,7 +278,7 @@ def test_a_full_disk_is_told_and_nothing_is_called_kept(
         def no_room(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        full.setattr(spool, "_write_durably", no_room)
+        full.setattr(spool, "replace_file", no_room)
         for _ in range(3):
             answer = served.ask("said", BODIES["said"])
             assert (answer.status, answer.code) == (503, "write_failed")
