@@ -123,6 +123,44 @@ def test_half_a_write_is_told_and_harms_nobody(
     assert ids(WriteQueue(tmp_path / "state").pending()) == ["m-2"]
 
 
+@pytest.mark.promise("P2")
+def test_a_write_that_was_cut_short_once_is_repeated_and_leaves_no_damage(
+    queue: WriteQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+
+    def short(fd: int, data: bytes) -> int:
+        monkeypatch.setattr(os, "write", write)
+        return write(fd, data[: len(data) // 2])
+
+    monkeypatch.setattr(os, "write", short)
+    queue.add(waiting(1), waiting(2), waiting(3))
+    assert (ids(queue.pending()), queue.unreadable) == (["m-1", "m-2", "m-3"], 0)
+    with queue.flushing(0) as taken:
+        taken.done(ids(taken.waiting))
+    assert [path.name for path in (tmp_path / "state").iterdir()] == ["queue.lock"]
+
+
+@pytest.mark.promise("P29")
+def test_a_queue_that_can_not_be_shortened_is_told_and_keeps_everything(
+    queue: WriteQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.add(waiting(1), waiting(2))
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with queue.flushing(0) as taken:
+        taken.done(["m-1"])
+        monkeypatch.setattr(os, "write", full)
+    monkeypatch.undo()
+    assert "No space left" in taken.problem
+    assert ids(queue.pending()) == ["m-1", "m-2"]
+    with queue.flushing(0) as taken:
+        taken.done(["m-1"])
+    assert (taken.problem, ids(queue.pending())) == ("", ["m-2"])
+
+
 def test_a_folder_that_takes_no_file_is_an_error_and_not_an_ack(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file", encoding="utf-8")
     with pytest.raises(WriteFailed):

@@ -100,7 +100,7 @@ class WriteQueue:
     @property
     def unreadable(self) -> int:
         """Lines that a crash left torn, or that somebody damaged; they are kept for a person to look at."""
-        here = sum(len(self._lines(path)[1]) for path in (*self._taken_files(), self._path))
+        here = sum(len(_damaged(*self._lines(path))) for path in (*self._taken_files(), self._path))
         try:
             return here + (self._state / _UNREADABLE).read_bytes().count(b"\n")
         except OSError:
@@ -234,8 +234,8 @@ class WriteQueue:
         left = [entry for entry in entries if entry.id not in applied]
         if len(left) == len(entries) and entries:
             return
-        if torn:
-            append_record(self._state / _UNREADABLE, b"".join(line + b"\n" for line in torn))
+        if damaged := _damaged(entries, torn):
+            append_record(self._state / _UNREADABLE, b"".join(line + b"\n" for line in damaged))
         if left:
             replace_file(path, b"".join(_line(entry) + b"\n" for entry in left))
         else:
@@ -247,6 +247,12 @@ def _each_once(entries: Iterable[Waiting]) -> list[Waiting]:
     for entry in entries:
         found.setdefault(entry.id, entry)
     return list(found.values())
+
+
+def _damaged(entries: list[Waiting], torn: list[bytes]) -> list[bytes]:
+    """Leave out the beginning of a line that was cut short and then written again as a whole."""
+    whole = [_line(entry) for entry in entries] if torn else []
+    return [piece for piece in torn if not any(line.startswith(piece) for line in whole)]
 
 
 def _line(entry: Waiting) -> bytes:
