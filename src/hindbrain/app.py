@@ -375,6 +375,7 @@ class App:
             self.follower = None
 
     def close(self) -> None:
+        """Bring what was queued here into notes, where that takes no long wait, and close what is open."""
         if "memory" in self.__dict__:
             self.memory.close()
         if "store" in self.__dict__:
@@ -611,6 +612,7 @@ class App:
         around = Surroundings(
             writer=lambda: self.writer,
             embedder=lambda: self.embedder,
+            local_embedder=self._quick_embedder,
             search=self.search,
             freshen=self.freshen,
             take_in=self._take_in,

@@ -446,3 +446,13 @@ def test_a_run_that_uses_a_skill_recalls_what_is_known_of_its_domain(
     assert cli("sync").code == 0
     assert "VPN of the north office" in _told(stage, cli, command="ship the release to the customers")
     assert "VPN of the north office" not in _told(stage, cli, command="ship the parcel to the aunt")
+
+
+@pytest.mark.promise("P29")
+def test_what_a_run_remembers_is_in_its_note_when_the_command_has_ended(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage
+) -> None:
+    stage.script(calls("remember", fact="Ada moors her boat in Lund"), DONE)
+    assert cli("run", "note where the boat is").code == 0
+    assert "Ada moors her boat in Lund" in (indexed.root / "Agent/Memory/fact.md").read_text("utf-8")
+    assert cli("status", "--json").data["memory"]["waiting"] == 0

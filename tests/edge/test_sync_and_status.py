@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 from command_runs import Cli
 
+from hindbrain.memory.storage.queue import Waiting, WriteQueue
 from workbench import Vault
 
 
@@ -161,3 +163,19 @@ def test_a_vault_that_can_only_be_read_is_searched(cli: Cli, notes: Vault) -> No
         assert cli("init", "--json").error == "write_failed"
     finally:
         notes.root.chmod(0o755)
+
+
+@pytest.mark.promise("P29")
+def test_status_says_what_waits_and_for_how_long(cli: Cli, indexed: Vault) -> None:
+    data = cli("status", "--json").data
+    assert data["memory"] == {"waiting": 0, "waiting_since": 0.0, "oldest_s": None, "unreadable": 0}
+    assert "memory" not in cli("status").out
+    queue = WriteQueue(Path(data["vault"]["state"]))
+    now = time.time()
+    queue.add(Waiting("m-00000001", "The boat is in Lund", now - 7_200))
+    queue.add(Waiting("m-00000002", "The mast is new", now - 60))
+    memory = cli("status", "--json").data["memory"]
+    assert (memory["waiting"], memory["waiting_since"], memory["unreadable"]) == (2, now - 7_200, 0)
+    assert memory["oldest_s"] >= 7_200
+    assert re.search(r"^memory +2 memories .* 2 h$", cli("status").out, re.M)
+    assert "2 h" in next(row for row in cli("doctor").out.splitlines() if "memory" in row)

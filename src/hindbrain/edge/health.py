@@ -220,9 +220,16 @@ def _memory(app: App) -> Finding:
             *([f"{plural(status.unreadable, 'damaged line')} in the queue"] * bool(status.unreadable)),
         ]
         return Finding("memory", "doubtful", "; ".join(what))
-    waits = [f"{status.pending} on their way into notes"] * bool(status.pending)
+    waits = [f"{status.pending} on their way into notes{_waited(app)}"] * bool(status.pending)
     waits += [f"{status.inbox} in the inbox for you"] * bool(status.inbox)
     return Finding("memory", "ok", ", ".join([plural(status.total, "memory"), *waits]))
+
+
+def _waited(app: App) -> str:
+    from hindbrain.edge.when import span_text
+
+    oldest = min((entry.at for entry in app.memory.queue.pending()), default=0.0)
+    return f", the oldest for {span_text(max(0.0, app.clock.now() - oldest))}" if oldest else ""
 
 
 def _roles(app: App) -> Finding:

@@ -21,6 +21,7 @@ def vault_state(app: App) -> dict[str, Any]:
     return {
         "vault": {"path": str(app.root), "id": read_vault_id(app.root), "state": str(app.state)},
         "layout": layout_state(app),
+        "memory": memory_state(app),
         "index": index_state(app),
         "embedder": embedder_state(app),
         "watch": watch_state(app),
@@ -36,6 +37,21 @@ def layout_state(app: App) -> dict[str, str] | None:
         return {"name": app.layout.name, "folder": app.layout.folder}
     except ConfigError:
         return None
+
+
+def memory_state(app: App) -> dict[str, Any]:
+    """What is acknowledged and not yet in its note."""
+    from hindbrain.memory.storage.queue import WriteQueue
+
+    queue = WriteQueue(app.state)
+    waiting = queue.pending()
+    oldest = min((entry.at for entry in waiting), default=0.0)
+    return {
+        "waiting": len(waiting),
+        "waiting_since": oldest,
+        "oldest_s": round(max(0.0, app.clock.now() - oldest), 1) if waiting else None,
+        "unreadable": queue.unreadable,
+    }
 
 
 def index_state(app: App) -> dict[str, Any] | None:

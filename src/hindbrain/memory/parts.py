@@ -50,6 +50,7 @@ class Surroundings(NamedTuple):
 
     writer: Callable[[], VaultWriter]
     embedder: Callable[[], Embedder | None]
+    local_embedder: Callable[[], Embedder | None]  # None when only a service could be asked
     search: Callable[[SearchQuery], SearchResult]
     freshen: Callable[[], object]
     take_in: Callable[[Iterable[NotePath]], SyncReport]  # into an index that is there
@@ -81,6 +82,7 @@ class MemoryParts:
         self._around = around
         self._names: NameTable | None = None  # of notes that a memory may mention
         self._names_at = 0.0  # seconds since the epoch
+        self._is_leaving = False  # nothing that may take long is asked any more
 
     def today(self) -> str:
         """YYYY-MM-DD, the owner's day."""
@@ -176,7 +178,10 @@ class MemoryParts:
     def judge(self) -> ConflictJudge:
         from hindbrain.memory.conflicts.conflict import ConflictJudge
 
-        return ConflictJudge(self._around.embedder)
+        def embedder() -> Embedder | None:
+            return self._around.local_embedder() if self._is_leaving else self._around.embedder()
+
+        return ConflictJudge(embedder)
 
     @cached_property
     def tombstones(self) -> Tombstones:

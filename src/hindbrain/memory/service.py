@@ -6,6 +6,7 @@ reads, who is trusted, what waits) is the part's business, and who is wired to w
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -29,11 +30,18 @@ if TYPE_CHECKING:
     from hindbrain.search.query import SearchQuery
 
 _MOST_SEEN = 1_000
+_LEAVING_WAIT_S = 2.0  # for a lock that another process holds
+_MOST_AT_LEAVING = 500  # memories; a longer queue is left to a process that has the time
 _NEW_LINES = ("new", "related", "supersede")
 
 
 class Memory(MemoryParts):
     _noticed = (-1, -1)  # the versions of the books that were last compared with the ledger
+
+    @cached_property
+    def _queued(self) -> set[str]:
+        """Ids that this process has put into the queue."""
+        return set()
 
     @cached_property
     def _seen(self) -> list[tuple[str, str]]:
@@ -72,6 +80,10 @@ class Memory(MemoryParts):
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
+        if answer.action == "queued":
+            if not self._queued:
+                atexit.register(self._flush_at_exit)
+            self._queued.add(waiting.id)
         return answer._replace(removed=verdict.removed)
 
     def recall(self, topic: str, *, k: int | None = None) -> Recalled:
@@ -161,7 +173,11 @@ class Memory(MemoryParts):
         return settle(self, idle=idle)
 
     def close(self) -> None:
-        """Nothing is lost without it: what waits is durable."""
+        """Bring what this process has queued into notes, where that takes no long wait.
+
+        Nothing is lost without it: what waits is durable, and the next command brings it there.
+        """
+        self._flush_own(_LEAVING_WAIT_S)
         self._take_in_touched()
         with contextlib.suppress(HindbrainError):
             self.record_accesses()
@@ -211,6 +227,27 @@ class Memory(MemoryParts):
         flushed = self._storage.flush(timeout_s=timeout_s)
         self._after_writing(flushed)
         return flushed
+
+    def _flush_own(self, wait_s: float) -> None:
+        """Flush the queue when something of this process is in it, and no service has to be asked."""
+        atexit.unregister(self._flush_at_exit)
+        own = set(self._queued)
+        self._queued.clear()
+        self._is_leaving = True
+        try:
+            with contextlib.suppress(HindbrainError, OSError):
+                waiting = {entry.id for entry in self.queue.pending()} if own else set()
+                if own & waiting and len(waiting) <= _MOST_AT_LEAVING:
+                    # A process that was stopped in the middle of a write would let each note wait anew.
+                    self._around.writer().recover(timeout_s=wait_s)
+                    self.flush(timeout_s=wait_s)
+        finally:
+            self._is_leaving = False
+
+    def _flush_at_exit(self) -> None:
+        """For a process that ends without `close`. No thread can be started then: no lock is waited for."""
+        with contextlib.suppress(Exception):  # the outermost handler; what waits is durable
+            self._flush_own(0.0)
 
     def is_due(self) -> bool:
         """Does something wait that should be written now?"""

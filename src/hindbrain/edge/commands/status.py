@@ -13,7 +13,7 @@ from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, Output, safe
 from hindbrain.edge.service.telling import service_standing
 from hindbrain.edge.vault_state import vault_state
-from hindbrain.edge.when import age_text, moment_text
+from hindbrain.edge.when import age_text, moment_text, span_text
 
 _SHOWN = 20
 _WHY = {
@@ -84,6 +84,8 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         )
     else:
         yield "layout", "its file can't be used: hindbrain doctor says why"
+    if told := _memory_text(state["memory"]):
+        yield "memory", told
     if index is None:
         yield "index", "none yet: hindbrain sync"
     else:
@@ -106,6 +108,18 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         )
     if told := waiting_text(state["conversations"]):
         yield "capture", told
+
+
+def _memory_text(memory: dict[str, Any]) -> str:
+    """What waits; "" when nothing does."""
+    told = []
+    if count := memory["waiting"]:
+        told.append(
+            f"{plural(count, 'memory')} on the way into notes, the oldest for {span_text(memory['oldest_s'])}"
+        )
+    if count := memory["unreadable"]:
+        told.append(f"{plural(count, 'damaged line')} in the queue: hindbrain doctor")
+    return "; ".join(told)
 
 
 def _left_out_text(index: dict[str, Any]) -> str:
