@@ -181,9 +181,22 @@ def test_a_host_without_a_record_has_its_words_kept() -> None:
         understand(host, event, {"conversation_id": "c", "prompt": "use tabs"}).arguments["prompt"]
         == "use tabs"
     )
-    assert (
-        understand(host, event, {"conversation_id": "c", "prompt": "x", "transcript_path": "/t"}).verb == ""
-    )
+    recorded = {"conversation_id": "c", "prompt": "x", "transcript_path": "/t"}
+    kept = understand(host, event, recorded).arguments  # the record may come late, or never
+    assert (kept["event"], kept["prompt"], kept["transcript"]) == ("prompt", "x", "/t")
+    host, event = _named("cursor", "after-response")
+    assert understand(host, event, {"conversation_id": "c", "text": "x", "transcript_path": "/t"}).verb == ""
+
+
+@pytest.mark.promise("P18")
+@pytest.mark.parametrize("host", [host for host in HOSTS if host.event("user-prompt-submit")])
+def test_what_a_helper_agent_is_told_is_not_kept_as_the_words_of_a_person(host: Host) -> None:
+    payload = {"session_id": "s", "agent_id": "a1", "prompt": "I prefer tabs, always."}
+    for name in ("user-prompt-submit", "stop"):
+        event = host.event(name)
+        assert event is not None
+        arguments = understand(host, event, payload).arguments
+        assert not arguments.get("said") and (event.verb != "keep" or not arguments.get("prompt"))
 
 
 def test_of_a_very_long_prompt_the_beginning_and_the_end_are_taken() -> None:

@@ -21,7 +21,7 @@ from hindbrain.base.plural import plural
 from hindbrain.context.capture import spool
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
-from hindbrain.context.capture.events import by_session, ids_of, in_parts, last_time, last_told, messages_of
+from hindbrain.context.capture.events import by_session, ids_of, in_parts, last_time, last_told
 from hindbrain.context.capture.failures import FailureTracker
 from hindbrain.context.capture.heard import add_heard
 from hindbrain.context.capture.keeping import (
@@ -34,8 +34,9 @@ from hindbrain.context.capture.keeping import (
     without_secrets,
 )
 from hindbrain.context.capture.places import LOCK
+from hindbrain.context.capture.prompts import digest, pair_events, pair_record, waiting_prompts
 from hindbrain.context.capture.transcripts.blocks import HASH_ID
-from hindbrain.context.capture.transcripts.reading import Read, read_transcript
+from hindbrain.context.capture.transcripts.reading import read_transcript
 from hindbrain.context.capture.troubles import note_troubles
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
@@ -133,6 +134,8 @@ class Capture:
     def _guarded(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
         """One session; what goes wrong with it stops no other."""
         try:
+            waiting = waiting_prompts(events, now=self._clock.now())
+            events = [event for event in events if event.id not in waiting]
             outcome = self._session(key, events, until)
             if outcome.done:
                 outcome = outcome.plus(Outcome(problems=self._log(key, events)))
@@ -164,20 +167,20 @@ class Capture:
     def _session(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
         cursor = self._cursors.load(key)
         path = last_told(events, "transcript") or cursor.transcript
-        cursor = cursor._replace(cwd=last_told(events, "cwd") or cursor.cwd)
-        if not os.path.exists(path):  # noqa: PTH110  Path.exists fails for some names
-            return self._told(cursor._replace(transcript=path), events, until)
-        cursor = cursor._replace(transcript=path)
-        if not still_there(cursor):
-            cursor = cursor._replace(offset=0, head="", tail="", anew=True)
+        cursor = cursor._replace(cwd=last_told(events, "cwd") or cursor.cwd, transcript=path)
         total = Outcome()
-        while True:
-            outcome, cursor, more = self._piece(cursor)
-            total = total.plus(outcome)
-            if not outcome.done or not more:
-                return total
-            if self._ticks() >= until:
-                return total._replace(done=False)
+        if os.path.exists(path):  # noqa: PTH110  Path.exists fails for some names
+            if not still_there(cursor):
+                cursor = cursor._replace(offset=0, head="", tail="", anew=True)
+            more = True
+            while more:
+                outcome, cursor, more = self._piece(cursor)
+                total = total.plus(outcome)
+                if not outcome.done:
+                    return total
+                if more and self._ticks() >= until:
+                    return total._replace(done=False)
+        return total.plus(self._told(cursor, events, until))
 
     def _piece(self, cursor: Cursor) -> tuple[Outcome, Cursor, bool]:
         """Capture one piece of a transcript, and move the cursor past it."""
@@ -196,43 +199,51 @@ class Capture:
                 self._cursors.save(cursor._replace(at=self._clock.now()))
             return Outcome(problems=read.problems), cursor, False
         place = place_at(path, read.stop)
+        told = pair_record(cursor.pairs, new, now=self._clock.now())
         moved = cursor._replace(
-            offset=read.stop, head=place.head, tail=place.tail, tries=0, anew=cursor.anew and read.more
-        )
-        outcome, moved = self._store(cursor, moved, new, read)
-        return outcome, moved, read.more
+            offset=read.stop, head=place.head, tail=place.tail, tries=0, anew=cursor.anew and read.more,
+            pairs=told.pairs,
+        )  # fmt: skip
+        outcome, moved = self._store(cursor, moved, told.messages, told.silent, name=str(cursor.offset))
+        return outcome.plus(Outcome(problems=read.problems)), moved, read.more
 
     def _told(self, cursor: Cursor, events: Sequence[Event], until: float) -> Outcome:
-        """Without a transcript, or while it is not there yet: the events themselves say what was said."""
+        """What events say and no record does: their host keeps none, or it did not come that far."""
         total, worked = Outcome(), False
+        recorded = bool(cursor.transcript)
         for part in in_parts(events, _PIECE_BYTES):
-            messages = {message.id: message for event in part for message in messages_of(event)}
-            unknown = [message for message in messages.values() if short_id(message.id) not in cursor.ids]
+            told = pair_events(cursor.pairs, part, recorded=recorded, known=cursor.knows)
+            messages = {message.id: message for message in told.messages}
+            unknown = [message for message in messages.values() if not cursor.knows(message.id)]
             new = [message for message in unknown if not self._is_copied(message, cursor.session)]
             heard = {message.id for message in new}
-            passed = [given for event in part for given in ids_of(event) if given not in heard]
-            silent = [given for given in passed if short_id(given) not in cursor.ids]
-            if not new and not silent and not cursor.transcript:
-                continue  # captured before, when the time was up
+            passed = [*told.silent, *(given for event in part for given in ids_of(event))]
+            silent = [given for given in passed if given not in heard and not cursor.knows(given)]
+            moved = cursor._replace(pairs=told.pairs, tries=0, until=last_time(part) or cursor.until)
+            is_known = not recorded or cursor.at
+            if not new and not silent and told.pairs == cursor.pairs and is_known:
+                continue  # captured before, when the time was up; or the record has it all
             if worked and self._ticks() >= until:
                 return total._replace(done=False)
-            moved = cursor._replace(tries=0, until=last_time(part) or cursor.until)
-            outcome, cursor = self._store(cursor, moved, new, Read((), 0), silent)
+            if new and recorded and digest(Message("assistant", cursor.said)) != told.answer:
+                cursor = cursor._replace(said="")  # a "yes" would answer to words that no record has
+            name = short_id(new[0].id) if new else ""
+            outcome, cursor = self._store(cursor, moved, new, silent, name=name)
             total, worked = total.plus(outcome), True
             if any(event.messages for event in part):
                 add_heard(self._state, cursor.session, new, cwd=cursor.cwd, now=self._clock.now())
         return total
 
     def _store(
-        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], read: Read, silent: Iterable[str] = ()
+        self, cursor: Cursor, moved: Cursor, new: Sequence[Message], silent: Iterable[str] = (), *, name: str
     ) -> tuple[Outcome, Cursor]:
         """Store what a piece says, then say that it is captured; `cursor` is where it stood before.
 
-        `silent`: ids of messages in which nobody said anything.
+        `silent`: ids of messages that need no storing. `name`: of the piece, should it be set aside.
         """
         tracker = FailureTracker(cursor.failures)
         fixes = tracker.feed(new)
-        outcome = Outcome(len(new), problems=read.problems)
+        outcome = Outcome(len(new))
         try:
             outcome = outcome.plus(
                 self._keeper.keep(new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd)
@@ -245,9 +256,8 @@ class Capture:
             if cursor.tries + 1 < _MOST_TRIES:
                 self._cursors.save(cursor._replace(tries=cursor.tries + 1, at=self._clock.now()))
                 raise
-            piece = str(cursor.offset) if cursor.transcript else short_id(new[0].id)
-            name = f"{short_id(cursor.session.id)}-{piece}"
-            kept = set_aside(self._state, name, cursor.session, new, code)
+            piece = f"{short_id(cursor.session.id)}-{name}"
+            kept = set_aside(self._state, piece, cursor.session, new, code)
             outcome = outcome.plus(
                 Outcome(problems=(f"{plural(len(new), 'message')} set aside in {kept!r}: {error}",))
             )
@@ -298,4 +308,4 @@ def _is_known(message: Message, cursor: Cursor, anew: bool) -> bool:
     """Was it captured before? An id made from words is believed only where a file is read anew."""
     if not message.id or (message.id.startswith(HASH_ID) and not anew):
         return False
-    return short_id(message.id) in cursor.ids
+    return cursor.knows(message.id)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.base.files import append_record, make_folder, replace_file
+from hindbrain.context.capture.prompts import Pairs, pairs_from
 from hindbrain.context.turn import SessionKey
 
 FOLDER = "captured"
@@ -43,6 +44,11 @@ class Cursor(NamedTuple):
     until: float = 0.0  # when the last message that a host handed over was said, by its clock
     began: float = 0.0  # when the first captured message was said; 0: nothing since it ended last
     kept: int = 0  # memories, proposals and fixes that were kept since it began
+    pairs: Pairs = Pairs()  # what was captured from events or the record, and is still to come in the other
+
+    def knows(self, given: str) -> bool:
+        """Was the message with this id captured, or passed over, before?"""
+        return short_id(given) in self.ids
 
 
 class Cursors:
@@ -151,6 +157,7 @@ def file_name(session: SessionKey) -> str:
 
 def _line(cursor: Cursor, ids: list[str]) -> bytes:
     fields = cursor._asdict() | {"session": cursor.session.id, "host": cursor.session.host, "ids": ids}
+    fields["pairs"] = cursor.pairs._asdict()
     return json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
@@ -176,8 +183,9 @@ def _parsed(line: bytes) -> Cursor | None:
             float(found.get("until") or 0.0),
             float(found.get("began") or 0.0),
             int(found.get("kept") or 0),
+            pairs_from(found.get("pairs")),
         )
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return None  # torn by a crash: the line before it holds
 
 

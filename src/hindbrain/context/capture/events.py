@@ -15,6 +15,7 @@ from hindbrain.context.capture.transcripts.blocks import (
     speech,
     texts,
 )
+from hindbrain.context.capture.transcripts.wrappers import said_in_prompt
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
 
@@ -32,8 +33,19 @@ def last_told(events: Sequence[Event], field: str) -> str:
     return next((getattr(event, field) for event in reversed(events) if getattr(event, field)), "")
 
 
-def messages_of(event: Event) -> list[Message]:
-    """What an event itself says."""
+def prompt_of(event: Event) -> list[Message]:
+    """What a person said in a prompt, in their own words; [] for a command of their host."""
+    text = said_in_prompt(texts(event.prompt))
+    return [Message("user", text, at=event.at, id=f"{event.id}/prompt")] if text else []
+
+
+def answer_of(event: Event) -> list[Message]:
+    """What the agent answered last."""
+    return speech("assistant", Content(texts(event.answer)), at=event.at, given=f"{event.id}/answer")
+
+
+def others_of(event: Event) -> list[Message]:
+    """What else an event tells: the call of a tool, and messages that a host hands over."""
     found: list[Message] = []
     if event.event in ("tool-failed", "tool-ok") and event.command:
         command, output, failed = texts(event.command), texts(event.output), event.event == "tool-failed"
@@ -41,8 +53,6 @@ def messages_of(event: Event) -> list[Message]:
             Message("assistant", command, event.tool, event.id, at=event.at, id=f"{event.id}/call"),
             Message("tool", output, event.tool, event.id, failed, at=event.at, id=f"{event.id}/result"),
         ]
-    found += speech("user", Content(texts(event.prompt)), at=event.at, given=f"{event.id}/prompt")
-    found += speech("assistant", Content(texts(event.answer)), at=event.at, given=f"{event.id}/answer")
     return found + [message for given in event.messages for message in _handed_over(given)]
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from hindbrain.base.files import make_folder, replace_file
 
 FOLDER = "spool"
+PROMPT = "prompt"  # the kind of an event at which a person said something
 _SUFFIX = ".json"
 _TEMP = ".tmp"
 _BAD = ".bad"
@@ -30,14 +31,14 @@ class Event(NamedTuple):
     """Something that happened in a host. What a host does not tell is ""."""
 
     id: str  # of the spool's own making; sorts by time
-    event: str  # stop, pre-compact, session-end, session-start, tool-failed, tool-ok, message, said
+    event: str  # stop, pre-compact, session-end, session-start, prompt, tool-failed, tool-ok, message, said
     host: str
     session: str
     transcript: str = ""  # path of the host's record of the conversation
     cwd: str = ""
     at: float = 0.0  # seconds since the epoch
-    prompt: str = ""  # of hosts without a transcript: what the person said,
-    answer: str = ""  # and what they were answered; of others the last answer where the host gives it
+    prompt: str = ""  # what the person said; of hosts without a transcript told again at a stop
+    answer: str = ""  # what they were answered last, where the host gives it
     tool: str = ""  # of tool-failed and tool-ok
     command: str = ""
     output: str = ""
@@ -49,6 +50,16 @@ class Spooled(NamedTuple):
 
     events: tuple[Event, ...]
     unreadable: int = 0  # files that hold no event; they are kept beside as *.bad
+
+
+def keep_event(state: Path, event: Mapping[str, object]) -> None:
+    """Keep one event as `append_event` does, without the secrets in what the person said."""
+    prompt = event.get("prompt")
+    if isinstance(prompt, str) and prompt:
+        from hindbrain.base.secrets import redact  # here: its rules cost time to compile
+
+        event = {**event, "prompt": redact(prompt)[0]}
+    append_event(state, event)
 
 
 def append_event(state: Path, event: Mapping[str, object], *, mark: str = "") -> None:

@@ -50,6 +50,12 @@ def called_skill(prompt: str) -> str:
     return "" if name in _FOLDERS or name in _HOST_COMMANDS else name
 
 
+def without_command(prompt: str) -> str:
+    """Remove the name of a skill that a prompt calls; "" for a command about the host itself."""
+    match = _SLASH.match(prompt)
+    return "" if match and match["name"].lower() in _HOST_COMMANDS else _without_slash_command(prompt)
+
+
 def what_was_said(prompt: str) -> str:
     """Return the person's own words and what they pasted; "" when there are none."""
     text = _cut(prompt)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Result: TypeAlias = dict[str, object]
 
 PASSAGES = "passages"  # of a result: what it puts into the window of a host, if it gets there
+UNKEPT = "unkept"  # of a turn's result: what the person said could not be kept; the caller tries it itself
 PIECE_S = 0.5  # of catching up, before it is looked whether the process is to end
 _MOST_HITS = 100
 
@@ -63,12 +64,25 @@ def _start(app: App, given: Arguments) -> Result:
 
 
 def _turn(app: App, given: Arguments) -> Result:
+    unkept = not _keep_prompt(app, given)
     recent = tuple(parse_message(item) for item in given.get("recent", ()))
     transcript = _path(given.get("transcript", ""))
     turn = app.context.turn(
         _session(given), given["prompt"], recent=recent, transcript=transcript, tool=given.get("tool", "")
     )
-    return turn_data(turn)
+    return {**turn_data(turn), UNKEPT: unkept}
+
+
+def _keep_prompt(app: App, given: Arguments) -> bool:
+    """Keep what the person said, before anything is done with it. False when the disk does not take it."""
+    from hindbrain.context.capture.spool import keep_event
+
+    try:
+        if said := given.get("said"):
+            keep_event(app.state, {**said, "prompt": given["prompt"]})
+    except OSError:
+        return False
+    return True
 
 
 def _failure(app: App, given: Arguments) -> Result:
@@ -135,9 +149,9 @@ def _settle(app: App, given: Arguments) -> Result:
 
 def _keep(app: App, given: Arguments) -> Result:
     """One event of a host, durable when this answers; what it means is looked at later."""
-    from hindbrain.context.capture.spool import append_event
+    from hindbrain.context.capture.spool import keep_event
 
-    append_event(app.state, given["event"])
+    keep_event(app.state, given["event"])
     return {}
 
 
@@ -154,7 +168,7 @@ VERBS: Mapping[str, Verb] = {
     "start": Verb(_SESSION, {"keeps": "flag", "source": "text"}, _start),
     "turn": Verb(
         {**_SESSION, "prompt": "text"},
-        {"keeps": "flag", "recent": "messages", "transcript": "text", "tool": "text"},
+        {"keeps": "flag", "recent": "messages", "transcript": "text", "tool": "text", "said": "object"},
         _turn,
     ),
     "failure": Verb(

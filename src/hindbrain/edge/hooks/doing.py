@@ -39,6 +39,7 @@ class Doing:
         self.root: Path | None = None
         self._state = ""  # where the daemon that answered has its folder
         self._asked = ""  # the folder of the daemon that was asked
+        self._unkept = ""  # why what the person said was not kept
 
     def answer(self, read: Callable[[], bytes]) -> Answer:
         """Never raises."""
@@ -57,10 +58,13 @@ class Doing:
             self._find_vault()
             if self.event.verb == KEEP:
                 return self._keep()
+            self._keep_prompt()
             result = self._asked_daemon()
+        elif result.get("unkept"):
+            self._keep_prompt()
         if result is None:
             result = self._done_here()
-        notices = [str(notice) for notice in _listed(result.get("notices"))]
+        notices = [str(notice) for notice in (*_listed(result.get("notices")), self._unkept) if notice]
         told = not_told_yet(self.state, self._session_name, [f"Hindbrain: {one}" for one in notices])
         return Answer(text=str(result.get("text") or ""), told=told)
 
@@ -156,12 +160,29 @@ class Doing:
             return ""
         return f"Hindbrain asks a person first, because of a lesson ({guard.id}): {guard.reason}"
 
+    def _keep_prompt(self) -> None:
+        """Make durable what the person said, before anything is done with it: the host may die meanwhile."""
+        said = self.request.arguments.pop("said", None)  # from here on nobody else keeps it
+        if not isinstance(said, dict) or not said:
+            return
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.context.capture.spool import keep_event
+
+        try:
+            if self.root is None:
+                self._find_vault()
+            keep_event(self._app_state(), {**said, "prompt": self.request.arguments["prompt"]})
+        except (OSError, HindbrainError) as error:
+            told = error.strerror if isinstance(error, OSError) else str(error)
+            self._unkept = f"what you said is not kept ({told or type(error).__name__})"
+            self.note = f"disk: {self._unkept}"
+
     def _keep(self) -> Answer:
-        from hindbrain.context.capture.spool import append_event
+        from hindbrain.context.capture.spool import keep_event
         from hindbrain.edge.daemon.address import daemon_folder
         from hindbrain.edge.daemon.client import tell
 
-        append_event(self._app_state(), self.request.arguments)
+        keep_event(self._app_state(), self.request.arguments)
         assert self.root is not None
         tell(daemon_folder(self.state), "settle", self.root, {})
         return Answer()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LONGEST_ID = 200
+_LONGEST_PATH = 32_767  # bytes; Windows allows that many characters, other systems fewer
 _LONGEST_PROMPT = 200_000  # characters; of a longer one the beginning and the end say what it is about
 _LONGEST_OUTPUT = 8_000  # of a failed command; what went wrong stands at its end
 _RECORD_END = 400_000  # bytes of a session's record in which its last command stands
@@ -72,9 +73,11 @@ def understand(host: Host, event: Event, payload: Mapping[str, object]) -> Reque
         arguments = {**key, "source": source if source in _SOURCES else "startup"}
     elif event.verb == TURN:
         prompt = _text(payload, "prompt")
-        transcript = _text(payload, "transcript_path")
+        transcript = _path(payload, "transcript_path")
         given = {**key, "prompt": shortened(prompt, _LONGEST_PROMPT), "transcript": transcript}
-        arguments = given if prompt.strip() else None
+        told = _event_to_keep(host, event, payload, session, cwd)
+        said = {name: value for name, value in (told or {}).items() if name != "prompt"}
+        arguments = {**given, "said": said} if prompt.strip() else None
     elif event.verb == FAILURE:
         failed = _failure(payload)
         arguments = {**key, **failed} if failed else None
@@ -97,23 +100,28 @@ def shortened(text: str, longest: int) -> str:
 def _event_to_keep(
     host: Host, event: Event, payload: Mapping[str, object], session: str, cwd: str
 ) -> dict[str, object] | None:
-    transcript = _text(payload, "transcript_path", "agent_transcript_path")
+    transcript = _path(payload, "transcript_path", "agent_transcript_path")
     kept: dict[str, object] = {
         "event": _KEPT_AS.get(event.name, event.name),
         "host": host.name,
         "session": session,
         "transcript": transcript,
         "cwd": cwd,
-        "last_assistant_message": _text(payload, "last_assistant_message", "prompt_response", "text"),
     }
-    if not transcript:  # nothing else will tell what was said
-        kept["prompt"] = _text(payload, "prompt")
-    if event.name in _KEPT_AS and (transcript or not (kept.get("prompt") or kept["last_assistant_message"])):
+    # What a helper agent is told is its caller's word, not the person's.
+    prompt = "" if _text(payload, "agent_id") else shortened(_text(payload, "prompt"), _LONGEST_PROMPT)
+    if event.name == "user-prompt-submit":
+        return {**kept, "prompt": prompt} if prompt.strip() else None
+    answer = _text(payload, "last_assistant_message", "prompt_response", "text")
+    if event.name == "after-response" and (transcript or not answer):
         return None  # the record of the conversation has it
+    kept["last_assistant_message"] = answer
+    if not transcript:  # nothing else will tell what was said
+        kept["prompt"] = prompt
     return kept
 
 
-_KEPT_AS = {"user-prompt-submit": "message", "after-response": "message"}
+_KEPT_AS = {"user-prompt-submit": "prompt", "after-response": "message"}
 
 
 def _failure(payload: Mapping[str, object]) -> dict[str, object] | None:
@@ -187,7 +195,7 @@ def _as_object(value: object) -> object:
 
 def _recorded_exit_code(payload: Mapping[str, object]) -> int | None:
     """Of a host that writes it into its record and not into its payload; None when it is not there."""
-    call, path = _text(payload, "tool_use_id"), _text(payload, "transcript_path")
+    call, path = _text(payload, "tool_use_id"), _path(payload, "transcript_path")
     if not call or not path or "rollout" not in path:
         return None
     try:
@@ -216,9 +224,8 @@ def _session(payload: Mapping[str, object]) -> str:
 
 def _cwd(payload: Mapping[str, object]) -> str:
     roots = payload.get("workspace_roots")
-    first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
-    found = _text(payload, "cwd") or first
-    return "" if "\0" in found else found
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    return _path(payload, "cwd") or _path({"root": first}, "root")
 
 
 def _tool(payload: Mapping[str, object]) -> str:
@@ -234,5 +241,22 @@ def _tool_input(payload: Mapping[str, object]) -> dict[str, object]:
 
 
 def _text(payload: Mapping[str, object], *names: str) -> str:
-    """The first of these fields that is a text with something in it."""
-    return next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
+    """The first of these fields that is a text with something in it; halves of characters and NULs, which
+    nothing could store, are taken out."""
+    found = next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
+    if "\0" in found:
+        found = found.replace("\0", "")
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        return found.encode("utf-8", "replace").decode()
+    return found
+
+
+def _path(payload: Mapping[str, object], *names: str) -> str:
+    """The first of these fields that is a text, if a file could have that name; "" when none could."""
+    found = next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
+    try:
+        return "" if "\0" in found or len(os.fsencode(found)) > _LONGEST_PATH else found
+    except UnicodeEncodeError:
+        return ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from hindbrain.context.topic.said import without_command
 from hindbrain.memory.policy.own_output import strip_own_output
 
 # Blocks that a host writes into a message of the user's role; nothing in them is the person's word.
@@ -55,6 +56,11 @@ def said_by_person(text: str) -> str:
         if _NOT_SAID.match(text):
             return ""
     return strip_own_output(text).text.strip()
+
+
+def said_in_prompt(prompt: str) -> str:
+    """The words of a person in a prompt as it was typed: a skill that it calls by its name is not said."""
+    return said_by_person(without_command(prompt))
 
 
 def said_by_agent(text: str) -> str:
