@@ -241,3 +241,46 @@ def test_no_log_whatever_is_in_it_is_more_than_no_run(store, tmp_path, records, 
         import_runs(store, [path], format=format)
     except NotFound:
         return
+
+
+@pytest.mark.promise("P14")
+def test_a_log_that_its_reader_fails_on_is_named_and_the_others_are_imported(store, tmp_path, monkeypatch):
+    from hindbrain.learn.importing import importing
+
+    whole = importing.runs_of_journal
+
+    def failing(log: Log) -> Iterator[list[Any]]:
+        if log.path.name == "b.jsonl":
+            raise KeyError("surprise")
+        yield from whole(log)
+
+    monkeypatch.setattr(importing, "runs_of_journal", failing)
+    for name in "abc":
+        (tmp_path / f"{name}.jsonl").write_text(journal(f"run-{name}"), encoding="utf-8")
+    done = import_runs(store, [tmp_path], format="journal")
+    assert done.runs == 2
+    assert any("b.jsonl" in problem for problem in done.problems)
+
+
+@pytest.mark.promise("P14")
+def test_a_conversation_that_nothing_can_be_learned_of_stops_no_other(store, tmp_path, vault, monkeypatch):
+    from hindbrain.context.capture.cursors import Cursor, Cursors
+    from hindbrain.context.turn import SessionKey
+    from hindbrain.learn.importing import captured
+
+    state = tmp_path / "captured-state"
+    for number, name in enumerate(("bad", "good")):
+        shutil.copy(CLAUDE, tmp_path / f"{name}.jsonl")
+        key = SessionKey("claude-code", name)
+        Cursors(state).save(Cursor(key, transcript=str(tmp_path / f"{name}.jsonl"), at=9e9 - number))
+    whole = captured.runs_of_transcript
+
+    def failing(log: Log, host: str) -> Iterator[list[Any]]:
+        if log.path.name == "bad.jsonl":
+            raise KeyError("surprise")
+        yield from whole(log, host)
+
+    monkeypatch.setattr(captured, "runs_of_transcript", failing)
+    taken = captured.take_captured(store, vault.root, state, now=9e9, named=lambda _: ())
+    assert taken.runs > 0
+    assert any("bad.jsonl" in problem for problem in taken.problems)

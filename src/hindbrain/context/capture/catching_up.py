@@ -31,6 +31,7 @@ from hindbrain.context.capture.keeping import (
     log_session,
     project_of,
     set_aside,
+    set_events_aside,
     without_secrets,
 )
 from hindbrain.context.capture.places import LOCK
@@ -65,6 +66,10 @@ class CaughtUp(NamedTuple):
     fixes: int = 0  # of failures
     problems: tuple[str, ...] = ()
     more: bool = False  # the time was up, or another process is at it: something may be left
+
+
+class _PieceFailed(Exception):
+    """A piece could not be stored; how often that was tried stands in its cursor."""
 
 
 class Capture:
@@ -141,9 +146,34 @@ class Capture:
                 outcome = outcome.plus(Outcome(problems=self._log(key, events)))
                 spool.drop_events(self._state, events)
             return outcome
-        except Exception as error:  # noqa: BLE001  it is in the report, and stays to be done
-            told = str(error) or type(error).__name__
-            return Outcome(problems=(f"session {key.id!r} of {key.host}: {told}",), done=False)
+        except Exception as error:  # noqa: BLE001  it is in the report, and stays to be done for a while
+            told = f"session {key.id!r} of {key.host}: {str(error) or type(error).__name__}"
+            waited_out = isinstance(error, HindbrainError | OSError | _PieceFailed)
+            if waited_out or not events or self._tried(key) < _MOST_TRIES:
+                return Outcome(problems=(told,), done=False)
+            return self._quarantined(key, events, told)
+
+    def _tried(self, key: SessionKey) -> int:
+        """How often the session has failed by now, for a reason of its own."""
+        try:
+            cursor = self._cursors.load(key)
+            cursor = cursor._replace(tries=cursor.tries + 1, at=self._clock.now())
+            self._cursors.save(cursor)
+        except OSError:
+            return 0  # the disk is to blame
+        except Exception:  # noqa: BLE001  not even that can be noted of it
+            return _MOST_TRIES
+        return cursor.tries
+
+    def _quarantined(self, key: SessionKey, events: Sequence[Event], told: str) -> Outcome:
+        """Set the events of a session aside, so that they are neither tried for ever nor lost."""
+        name = f"{short_id(key.id)}-{short_id(events[0].id)}"
+        try:
+            kept = set_events_aside(self._state, name, events, told)
+            spool.drop_events(self._state, events)
+        except OSError as error:
+            return Outcome(problems=(told, str(error)), done=False)
+        return Outcome(problems=(f"{plural(len(events), 'event')} set aside in {kept!r}: {told}",))
 
     def _log(self, key: SessionKey, events: Sequence[Event]) -> tuple[str, ...]:
         """Log a session in the note of its day, if it left something; returns what went wrong.
@@ -255,7 +285,7 @@ class Capture:
                 raise
             if cursor.tries + 1 < _MOST_TRIES:
                 self._cursors.save(cursor._replace(tries=cursor.tries + 1, at=self._clock.now()))
-                raise
+                raise _PieceFailed(str(error) or type(error).__name__) from error
             piece = f"{short_id(cursor.session.id)}-{name}"
             kept = set_aside(self._state, piece, cursor.session, new, code)
             outcome = outcome.plus(
@@ -281,7 +311,7 @@ class Capture:
         for cursor in self._cursors.known(now=self._clock.now()):
             if not cursor.transcript or cursor.session in told:
                 continue
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # gone, or no name of a file
                 stamp = Path(cursor.transcript).stat()
                 if stamp.st_size != cursor.offset and self._clock.now() - stamp.st_mtime > _QUIET_S:
                     found.append((cursor.session, []))

@@ -84,7 +84,10 @@ class Cursors:
         for entry in entries:
             if not entry.name.endswith(".jsonl"):
                 continue
-            cursor = self._read(entry.name)
+            try:
+                cursor = self._read(entry.name)
+            except OSError:  # its own session tells of it; the others are known
+                continue
             if cursor is None:
                 continue
             if cursor.at and now - cursor.at > KEPT_DAYS * 86_400:

@@ -227,7 +227,7 @@ def _restored(state: Mapping[str, object]) -> tuple[list[_Open], dict[str, _Call
     """What `state` told; what can't be read of it is forgotten, which costs one fix at most."""
     found: list[_Open] = []
     calls: dict[str, _Call] = {}
-    with contextlib.suppress(TypeError, ValueError, LookupError, AttributeError):
+    with contextlib.suppress(TypeError, ValueError, LookupError, AttributeError, OverflowError):
         found += [_restored_one(told) for told in cast("list[dict[str, Any]]", state.get("open", []))]
         for call, (command, files) in cast("dict[str, Any]", state.get("calls", {})).items():
             calls[str(call)] = _Call(str(command), tuple(str(file) for file in files))

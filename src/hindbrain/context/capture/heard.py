@@ -58,5 +58,6 @@ def _record(message: Message) -> dict[str, object]:
 
 def _drop_old(folder: Path, now: float) -> None:
     for path in folder.glob("*.jsonl"):
-        if now - path.stat().st_mtime > _KEPT_S:
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # gone, or no file
+            if now - path.stat().st_mtime > _KEPT_S:
+                path.unlink(missing_ok=True)

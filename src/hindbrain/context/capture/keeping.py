@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
@@ -21,6 +21,7 @@ from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
 
 if TYPE_CHECKING:
+    from hindbrain.context.capture.spool import Event
     from hindbrain.context.flush.flusher import Flushed
     from hindbrain.memory.service import Memory
 
@@ -131,14 +132,20 @@ def log_session(memory: Memory, began: float, ended: float, *, project: str, hos
 
 def set_aside(state: Path, name: str, session: SessionKey, messages: Sequence[Message], code: str) -> str:
     """Keep what can't be stored where a person can look at it; returns the path."""
+    told = [without_secrets(message._asdict()) for message in messages]
+    return _put_aside(state, name, {"session": session._asdict(), "error": code, "messages": told})
+
+
+def set_events_aside(state: Path, name: str, events: Sequence[Event], why: str) -> str:
+    """Keep events that nothing could be made of where a person can look at them; returns the path."""
+    told = [without_secrets(event._asdict()) for event in events]
+    return _put_aside(state, name, {"error": without_secrets(why), "events": told})
+
+
+def _put_aside(state: Path, name: str, kept: Mapping[str, object]) -> str:
     folder = state / ASIDE
     make_folder(folder)
     path = folder / f"{name}.json"
-    kept = {
-        "session": session._asdict(),
-        "error": code,
-        "messages": [without_secrets(message._asdict()) for message in messages],
-    }
     replace_file(path, json.dumps(kept, ensure_ascii=True).encode("ascii"))
     return str(path)
 

@@ -24,6 +24,7 @@ _TEMP = ".tmp"
 _BAD = ".bad"
 _LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
+_LATEST = 1e11  # seconds since the epoch; no calendar reaches further
 _NO_TEXTS = ("id", "at", "messages")
 
 
@@ -93,7 +94,7 @@ def read_events(state: Path, *, mark: str = "") -> Spooled:
                 events.append(_parsed(name, (folder / name).read_bytes()))
             except FileNotFoundError:
                 continue  # another process has dealt with it
-            except (OSError, ValueError, TypeError, RecursionError):
+            except (OSError, ValueError, TypeError, OverflowError, RecursionError):
                 unreadable += 1
                 _set_aside(folder / name)
     return Spooled(tuple(events), unreadable)
@@ -137,7 +138,9 @@ def _parsed(name: str, data: bytes) -> Event:
     if not texts["event"] or not texts["session"]:
         raise ValueError("an event needs a kind, and a session to belong to")
     messages = tuple(one for one in found.get("messages") or () if isinstance(one, dict))
-    return Event(id=name.removesuffix(_SUFFIX), at=float(found.get("at") or 0.0), messages=messages, **texts)
+    at = float(found.get("at") or 0.0)
+    at = at if 0 <= at <= _LATEST else 0.0  # NaN is neither
+    return Event(id=name.removesuffix(_SUFFIX), at=at, messages=messages, **texts)
 
 
 def _names(folder: Path) -> list[str]:

@@ -48,5 +48,5 @@ def read_troubles(state: Path) -> Troubles | None:
         return Troubles(float(found["at"]), tuple(str(problem) for problem in found["problems"] if problem))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return Troubles(0.0, (f"{FILE} can't be read",))

@@ -215,6 +215,7 @@ def _settle(args: Namespace, out: Output) -> int:
                 break
             if at_it:  # another process: the daemon, mostly, and soon done
                 time.sleep(min(_ANOTHER_S, max(0.0, left_s)))
+    _note_problems(problems)
     if out.json:
         out.data({**done, "problems": problems, "more": caught.more})
     else:
@@ -225,6 +226,16 @@ def _settle(args: Namespace, out: Output) -> int:
             at = "another process is at it" if at_it else "something is left"
             out.say(f"{at}: run it again")
     return 1 if problems else 0
+
+
+def _note_problems(problems: Sequence[str]) -> None:
+    """One line of the log each: a session begins this command where nobody sees what it prints."""
+    from hindbrain.base.secrets import redact
+    from hindbrain.edge.hooks.journal import Call, write_down
+
+    state = state_folder(load_config())
+    for problem in problems:
+        write_down(state, Call("hindbrain", "settle", outcome="failed", note=redact(problem)[0][:300]))
 
 
 def _settled(done: dict[str, int]) -> str:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from hindbrain.base.errors import IndexFault
 from hindbrain.edge.daemon.verbs import PIECE_S
-from hindbrain.edge.serving.serving import say
+from hindbrain.edge.serving.serving import report_failure, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,5 +54,14 @@ class InTurn:
         self._chores = chores
 
     def __call__(self, app: App) -> bool:
-        more = [chore(app) for chore in self._chores]  # each gets its turn
+        more = [_guarded(chore, app) for chore in self._chores]  # each gets its turn
         return any(more)
+
+
+def _guarded(chore: Callable[[App], bool], app: App) -> bool:
+    """One chore that fails does not keep the others from theirs."""
+    try:
+        return chore(app)
+    except Exception as error:  # noqa: BLE001  it is in the log, and tried again at the next quiet moment
+        report_failure(f"{type(chore).__name__} of {str(app.root)!r}", error)
+        return False

@@ -111,11 +111,17 @@ def what_is_due(app: App, *, starting: bool) -> str:
 def _changed_at(path: Path) -> float:
     """When a file, or the newest file of a folder, was changed; 0 when there is none."""
     try:
-        if path.is_dir():
-            return max((entry.stat().st_mtime for entry in os.scandir(path)), default=0.0)
-        return path.stat().st_mtime
+        changed = path.stat().st_mtime
+        files = list(os.scandir(path)) if path.is_dir() else None
     except OSError:
         return 0.0
+    return changed if files is None else max(map(_entry_changed_at, files), default=0.0)
+
+
+def _entry_changed_at(entry: os.DirEntry[str]) -> float:
+    with suppress(OSError):  # taken away meanwhile, or a link to nothing
+        return entry.stat().st_mtime
+    return 0.0
 
 
 def _started(words: Sequence[str], state: Path) -> subprocess.Popen[bytes]:

@@ -83,9 +83,17 @@ def _parsed(line: bytes) -> Call | None:
     try:
         found = loads(line)
         fields = {name: found[name] for name in _FIELDS if name in found}
-        return Call(**fields) if isinstance(found, dict) else None
+        call = Call(**fields)
     except (ValueError, TypeError, RecursionError):
         return None
+    texts = (call.host, call.event, call.session, call.outcome, call.by, call.note)
+    numbers = (call.ms, call.chars, call.at)
+    is_whole = all(isinstance(text, str) for text in texts) and all(map(_is_number, numbers))
+    return call if is_whole else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and -1e11 < value < 1e11
 
 
 def not_told_yet(state: str | Path, session: str, notices: Iterable[str]) -> str:
@@ -131,8 +139,12 @@ def _folders(state: str | Path) -> Iterable[str]:
 def forget_old_sessions(state: Path) -> None:
     """Take away what sessions of last week were told."""
     try:
-        for entry in os.scandir(os.path.join(state, TOLD_FOLDER)):  # noqa: PTH118
-            if time.time() - entry.stat().st_mtime > _KEPT_S:
-                os.unlink(entry.path)  # noqa: PTH108
+        entries = list(os.scandir(os.path.join(state, TOLD_FOLDER)))  # noqa: PTH118
     except OSError:
         return
+    for entry in entries:
+        try:
+            if time.time() - entry.stat().st_mtime > _KEPT_S:
+                os.unlink(entry.path)  # noqa: PTH108
+        except OSError:  # another hook took it away
+            continue

@@ -159,7 +159,7 @@ def _has_failed(payload: Mapping[str, object]) -> bool:
     output = _output(payload)
     said = re.search(_EXIT_CODE, output)
     if said:
-        return int(said[1]) != 0
+        return bool(said[1].strip("-0"))
     command = _tool_input(payload).get("command")
     runs = not (isinstance(command, str) and re.match(_SHOWS, command))
     return runs and bool(re.search(_FAILED_RUN, output[-_LONGEST_OUTPUT:]))

@@ -156,7 +156,7 @@ def last_consolidated(state: Path) -> float:
     """In seconds since the epoch; 0.0 when it was never done here."""
     try:
         return float(json.loads((state / LAST).read_bytes())["at"])
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return 0.0
 
 

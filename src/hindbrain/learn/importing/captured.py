@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.errors import HindbrainError
 from hindbrain.base.files import replace_file
 from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors
@@ -70,10 +71,15 @@ def take_captured(
         if seen.get(str(path)) == stamp:
             continue
         log = Log(path)
-        found = _with_injected(_over(log, cursor, rested=rested), _injections(state, cursor), named)
-        first = next(found, None)
-        if first is not None:
-            runs += store.add_imported(cursor.session.host, chain([first], found)).runs
+        try:
+            found = _with_injected(_over(log, cursor, rested=rested), _injections(state, cursor), named)
+            first = next(found, None)
+            if first is not None:
+                runs += store.add_imported(cursor.session.host, chain([first], found)).runs
+        except HindbrainError:
+            raise
+        except Exception as error:  # noqa: BLE001  what is wrong with one conversation stops no other
+            problems.append(f"{path.name}: nothing was learned of it ({type(error).__name__}: {error})")
         problems += log.problems
     if after != seen:
         replace_file(state / SEEN, json.dumps(after).encode())
@@ -139,6 +145,6 @@ def _number(text: str) -> int:
 def _seen(state: Path) -> dict[str, list[float]]:
     try:
         told = json.loads((state / SEEN).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) else {}

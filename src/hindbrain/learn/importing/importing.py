@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.base.errors import HindbrainError, NotFound, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.learn.importing.alfworld import runs_of_alfworld
 from hindbrain.learn.importing.chats import is_request, runs_of_chats, runs_of_messages
@@ -105,9 +105,14 @@ def _add(
 def _read_all(logs: Sequence[Log], adapter: Adapter, problems: list[str]) -> Iterator[list[Event]]:
     for log in logs:
         count = 0
-        for run in adapter(log):
-            count += 1
-            yield run
+        try:
+            for run in adapter(log):
+                count += 1
+                yield run
+        except HindbrainError:
+            raise
+        except Exception as error:  # noqa: BLE001  what is wrong with one file stops no other
+            log.refuse(log.read, f"can't be read on ({type(error).__name__}: {error})")
         problems += log.problems
         if not count:
             problems.append(f"{log.path.name}: {log.read} records, and no run in them")

@@ -1,0 +1,40 @@
+"""What the daemon does while nobody waits: each chore gets its turn, whatever another one does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hindbrain.edge.daemon.chores import InTurn
+from hindbrain.edge.daemon.tidying import _changed_at
+
+
+@pytest.mark.promise("P29")
+def test_a_chore_that_fails_is_told_and_the_others_get_their_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    done: list[Any] = []
+
+    def failing(app: Any) -> bool:
+        raise ValueError("surprise")
+
+    def counting(app: Any) -> bool:
+        done.append(app)
+        return True
+
+    app: Any = SimpleNamespace(root=Path("/vault"))
+    assert InTurn(failing, counting, failing)(app)
+    assert done == [app]
+    assert "surprise" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_to_nothing_does_not_hide_what_has_changed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a", encoding="utf-8")
+    os.utime(tmp_path / "a", (1_000, 1_000))
+    (tmp_path / "b").symlink_to(tmp_path / "nowhere")
+    assert _changed_at(tmp_path) == 1_000
+    assert _changed_at(tmp_path / "a") == 1_000
+    assert _changed_at(tmp_path / "c") == 0.0
