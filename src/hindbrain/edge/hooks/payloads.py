@@ -22,7 +22,7 @@ _LONGEST_OUTPUT = 8_000  # of a failed command; what went wrong stands at its en
 _RECORD_END = 400_000  # bytes of a session's record in which its last command stands
 _SOURCES = ("startup", "resume", "clear", "compact")
 # Compiled when a command has been run, not at every prompt.
-_EXIT_CODE = r"(?im)^\W*(?:process )?exit(?:ed with)? code:?\s*(-?\d+)"
+_EXIT_CODE = r"(?im)^[^\w\n]*(?:process )?exit(?:ed with)? code:?\s*(-?\d+)"
 # Ends of runs that failed though the last command of a pipe did not: `pytest | tail`.
 _FAILED_RUN = (
     r"(?m)^(?:FAILED \S|ERROR \S+::|=+ .*\b\d+ (?:failed|errors?)\b|\S*Error: |\S*Exception: |npm ERR! |"

@@ -19,17 +19,26 @@ from hindbrain.context.messages import Message
 Record = Mapping[str, Any]
 _TOOL_CHARS = 20_000  # of a tool's result; whole files are not what was said
 _OUR_TOOLS = frozenset(("memory_search", "memory_get", "memory_save"))
-# OpenClaw's own blocks and lines around the words of a person; the first three in all versions.
+# OpenClaw's own blocks around the words of a person, as their beginning and their end. Not one pattern for
+# each: where an end is missing, it would be looked for from every beginning on.
+_BLOCKS = (
+    (
+        re.compile("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"),
+        re.compile("<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"),
+    ),
+    (re.compile(r"<memory_context\b"), re.compile(r"</memory_context\b[^<>]*>")),
+)
+_STATUS = re.compile(r"<memory_status\b[^<>]*/>")
+_LABELLED = re.compile(
+    r"^(?>[^\n]*?(?P<label>Conversation info|Sender|Conversation context|Chat history))[^\n]*\n"
+    r"```(?:json)?\n",
+    re.MULTILINE,
+)
+_FENCE_END = re.compile(r"\n```")
+# Its lines.
 _AROUND = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
-        (r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", re.DOTALL),
-        (r"<memory_context\b.*?</memory_context\b[^>]*>", re.DOTALL),
-        (r"<memory_status\b[^>]*/>", 0),
-        (
-            r"(?:Conversation info|Sender|Conversation context|Chat history)[^\n]*\n```(?:json)?\n.*?\n```",
-            re.DOTALL,
-        ),
         (r"\A\[[^\]\n]{0,200}\d{4}-\d\d-\d\d[^\]\n]{0,80}\] ", 0),
         (r"^\[(?:media|image|audio|video|document|sticker)[^\]\n]{0,300}\]$", re.IGNORECASE | re.MULTILINE),
         (r"^\[message_id: [^\]\n]{1,200}\]$", re.MULTILINE),
@@ -88,10 +97,23 @@ def what_was_said(records: Iterable[Record], *, others: Collection[str] = ()) ->
 
 
 def own_words(text: str) -> str:
+    for begin, end in _BLOCKS:
+        text = _without_blocks(text, begin, end)
+    text = _without_blocks(_STATUS.sub("", text), _LABELLED, _FENCE_END)
     for around in _AROUND:
         text = around.sub("", text)
     text = _after_events(text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _without_blocks(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> str:
+    """Without all that stands between a beginning and the next end; a block that does not end is words."""
+    kept: list[str] = []
+    at = 0
+    while (opened := begin.search(text, at)) and (closed := end.search(text, opened.end())):
+        kept.append(text[at : opened.start("label" if begin.groups else 0)])
+        at = closed.end()
+    return "".join((*kept, text[at:]))
 
 
 def _id_of_user(records: Sequence[Record], number: int) -> str:

@@ -22,7 +22,7 @@ _OWN_LINES = (
     r"[-*] .* \^t-\w+",  # a task as a pack shows it
     r"open already, so nothing was added; .*",
     rf"[-*] .*\({_LINES}\)",  # recall: a passage
-    r"[-*] .*\[source:: ?\w+\].* \^m-\w+",  # a memory as it stands in its note
+    r"[-*] (?=.*\[source:: ?\w+\]).* \^m-\w+",  # a memory as it stands in its note
     rf"\d+\. {_LINES}(?: ·.*)?",  # search: the place of a hit
     r"(?:[\d,]+|no) (?:memor(?:y|ies)|hits?) (?:about|for) .*:",
     r"[\d,]+ (?:\w+ )?tasks?(?: (?:in|for|of) .*)?:",
@@ -44,11 +44,12 @@ _OWN_LINES = (
     r"… (?:more was found|\d+ more left out); .*",
     r'\{"source": ?"hindbrain", ?"preset":.*\}',  # a context pack as JSON
 )
-_OWN_LINE = re.compile(rf"\s*(?:{'|'.join(_OWN_LINES)})\s*", re.IGNORECASE)
-_HIT = re.compile(rf"\s*\d+\.\s{_LINES}(?:\s·.*)?\s*")
+# For lines without the blanks around them: two patterns of blanks on one line of nothing else take long.
+_OWN_LINE = re.compile("|".join(_OWN_LINES), re.IGNORECASE)
+_HIT = re.compile(rf"\d+\.\s{_LINES}(?:\s·.*)?")
 _PASSAGE = re.compile(r" {3}\S")  # beneath its place
-_NOTICE = re.compile(r"\s*\(.+\)\s*")  # ours only beside other lines of ours
-_READ_TO = re.compile(r"\s*… lines \d+-\d+ of \d+, .*")
+_NOTICE = re.compile(r"\(.+\)")  # ours only beside other lines of ours
+_READ_TO = re.compile(r"… lines \d+-\d+ of \d+, .*")
 
 
 class Stripped(NamedTuple):
@@ -62,13 +63,14 @@ def strip_own_output(text: str) -> Stripped:
     kept: list[str] = []
     in_hit = False
     for line in without.split("\n"):
-        if _READ_TO.fullmatch(line):
+        words = line.strip()
+        if _READ_TO.fullmatch(words):
             kept.clear()  # all that stands before it is the note that was read
-        in_hit = bool(_HIT.fullmatch(line)) or (in_hit and bool(_PASSAGE.match(line)))
-        if not in_hit and not _OWN_LINE.fullmatch(line):
+        in_hit = bool(_HIT.fullmatch(words)) or (in_hit and bool(_PASSAGE.match(line)))
+        if not in_hit and not _OWN_LINE.fullmatch(words):
             kept.append(line)
     if len(kept) < without.count("\n") + 1:
-        kept = [line for line in kept if not _NOTICE.fullmatch(line)]
+        kept = [line for line in kept if not _NOTICE.fullmatch(line.strip())]
     result = "\n".join(kept)
     return Stripped(result, result != text)
 
