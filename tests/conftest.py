@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
+from hindbrain.memory.inbox.presence import MARKERS
 from hindbrain.models.embedder import Embedder
 from hindbrain.models.fake import FakeEmbedder
 from workbench import NOW, Bench, MakeBench, Vault
@@ -28,6 +29,14 @@ sys.dont_write_bytecode = False
 hypothesis_settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis_settings.register_profile("explore", derandomize=False, deadline=None)
 hypothesis_settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run as a person's programs do, also where an agent runs the tests."""
+    for name in MARKERS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("hindbrain.base.ancestors.parents", lambda: iter(()))
 
 
 @pytest.fixture

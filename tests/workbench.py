@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+
+import pytest
 
 from hindbrain.app import App
+from hindbrain.edge.person import Terminal
 from hindbrain.index.passages import ChunkSettings
 from hindbrain.index.progress import silent
 from hindbrain.index.store import IndexStore
@@ -22,6 +29,23 @@ from hindbrain.vault.ignore import make_rules
 # 2026-05-15, a Friday, at noon. Later than any file of a test is dated below, so stamps are believed.
 NOW = 1_778_846_400.0
 _WRITTEN = NOW - 3_600
+
+
+def set_terminal(monkeypatch: pytest.MonkeyPatch, typed: IO[str] | None) -> None:
+    """Give commands of this process a terminal at which a person types these lines; None: there is none.
+
+    The screen is standard error. What a real terminal does is tested with one: tests/edge/test_approvals.py.
+    """
+
+    @contextmanager
+    def opened() -> Iterator[Terminal | None]:
+        yield Terminal(typed, sys.stderr) if typed is not None else None
+
+    monkeypatch.setattr("hindbrain.edge.person.open_terminal", opened)
+
+
+def person_says(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    set_terminal(monkeypatch, io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.service import Learning
     from hindbrain.memory.forgetting.purge import Purged
     from hindbrain.memory.forgetting.traces import Traces
+    from hindbrain.memory.inbox.agent_sessions import AgentSessions
     from hindbrain.memory.notes.link_names import NoteName
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
@@ -143,6 +144,8 @@ class App:
         # Asks a process that has this vault open and warm; None: nobody answers.
         self.ask_elsewhere: Callable[[SearchQuery], SearchResult | None] = lambda _: None
         self.freshen_s = _FRESHEN_S  # a hook has less time
+        # The agent host that runs this process, "" for none; a server that serves agents is no agent's.
+        self.started_by: Callable[[], str] = lambda: ""
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
         self._obsidian: tuple[tuple[int, ...], ObsidianSettings] | None = None  # with what it was read from
         self._rules: tuple[tuple[str, ...], IgnoreRules] | None = None
@@ -603,6 +606,13 @@ class App:
         return VaultWriter(self.root, self.state, self.clock)
 
     @cached_property
+    def agent_sessions(self) -> AgentSessions:
+        """When agents were at work in this vault; doors for agents note it there."""
+        from hindbrain.memory.inbox.agent_sessions import AgentSessions
+
+        return AgentSessions(self.root, self.state, lambda: self.writer, self.clock)
+
+    @cached_property
     def memory(self) -> Memory:
         from hindbrain.memory.parts import Surroundings
         from hindbrain.memory.service import Memory
@@ -624,6 +634,7 @@ class App:
             layout=lambda: self.layout,
             hits=c.number("search.k"),
             keep_skill=lambda proposal, approved: self.learning.keep_skill(proposal, approved),
+            agent=lambda: self.started_by(),
         )
         settings = WriteSettings(
             batch_size=c.number("writes.batch_size"),
@@ -706,6 +717,7 @@ class App:
                 request.workspace or find_workspace(self._agent_policy, Path.cwd())
             ).absolute(),
             kit=lambda request, chat, cancelled: outfit(self._supplies(), request, chat, cancelled),
+            at_work=lambda run, ended: self.agent_sessions.note(f"run {run}", ended=ended),
         )
         return Agent(around)
 

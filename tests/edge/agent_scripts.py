@@ -10,6 +10,7 @@ import pytest
 
 from hindbrain.app import App
 from hindbrain.models.chat_fake import Scripted, ScriptedChat
+from workbench import set_terminal
 
 
 class Typing(io.StringIO):
@@ -40,6 +41,7 @@ class Stage:
 
     def _sits_there(self, stdin: io.StringIO) -> None:
         self._monkeypatch.setattr(sys, "stdin", stdin)
+        set_terminal(self._monkeypatch, stdin if stdin.isatty() else None)
         # stderr is the test's own, and no terminal.
         self._monkeypatch.setattr("hindbrain.edge.agent_runs.carrying_out.is_attended", stdin.isatty)
 

@@ -60,9 +60,9 @@ def test_without_a_terminal_nothing_is_approved(
     """An agent that calls this command, or pipes a yes into it, has no terminal."""
     stage = Stage(monkeypatch)
     stage.pipe(["y", "yes"])
-    assert cli("approve", waiting[0]["id"], "--json").error == "refused"
+    assert cli("approve", waiting[0]["id"], "--json").error == "needs_person"
     monkeypatch.setattr("sys.stdin", None)
-    assert cli("approve", waiting[0]["id"], "--json").error == "refused"
+    assert cli("approve", waiting[0]["id"], "--json").error == "needs_person"
     assert len(cli("approve", "--json").data["waiting"]) == 2
 
 

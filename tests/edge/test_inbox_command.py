@@ -9,7 +9,7 @@ from command_runs import Cli
 
 from hindbrain.app import App
 from hindbrain.memory.inbox.inbox import Proposal
-from workbench import Vault
+from workbench import Vault, person_says
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_without_a_terminal_at_all_accepting_is_refused(
     cli: Cli, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    assert cli("inbox", "accept", "1", "--json").error == "refused"
+    assert cli("inbox", "accept", "1", "--json").error == "needs_person"
 
 
 def test_an_empty_inbox_is_no_error(cli: Cli) -> None:
@@ -71,16 +71,19 @@ def test_an_empty_inbox_is_no_error(cli: Cli) -> None:
     assert data == {"note": data["note"], "waiting": [], "accepted": [], "refused": []}
 
 
-def test_accepting_from_a_script_has_to_be_asked_for(cli: Cli, ids: list[str]) -> None:
-    ran = cli("inbox", "accept", "1", "--json")
-    assert (ran.code, ran.error) == (1, "refused")
+@pytest.mark.promise("P18")
+@pytest.mark.parametrize("words", [("1",), ("1", "--yes"), ("--all", "--yes")])
+def test_a_script_accepts_nothing(cli: Cli, ids: list[str], words: tuple[str, ...]) -> None:
+    ran = cli("inbox", "accept", *words, "--json")
+    assert (ran.code, ran.error) == (1, "needs_person")
     assert len(cli("inbox", "--json").data["waiting"]) == 3
 
 
 def test_accept_by_number_and_id_stores_with_the_trust_it_had(
-    cli: Cli, ids: list[str], vault: Vault, make_app: Callable[..., App]
+    cli: Cli, ids: list[str], vault: Vault, make_app: Callable[..., App], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = cli("inbox", "accept", "2", ids[0], "--yes", "--json").data
+    person_says(monkeypatch, "y")
+    data = cli("inbox", "accept", "2", ids[0], "--json").data
     assert [item["text"] for item in data["accepted"]] == ["Porto opens in June", "Lisbon opens in May"]
     assert [item["id"] for item in data["waiting"]] == [ids[2]]
     app = make_app(vault.root)
@@ -115,7 +118,8 @@ def test_what_was_ticked_in_the_note_is_taken_first(cli: Cli, ids: list[str], va
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("accept", "9", "--yes"), "not_found"),
+        (("accept", "9"), "not_found"),
+        (("accept",), "usage"),
         (("refuse", "p-unknown"), "not_found"),
         (("refuse",), "usage"),
         (("refuse", "1", "--all"), "usage"),

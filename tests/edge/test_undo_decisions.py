@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_runs import Cli
 
-from workbench import Vault
+from workbench import Vault, person_says
 
 FACT = "The office moved to Kungsgatan 4"
 
@@ -30,8 +30,11 @@ def notes_with(root: Path, text: str) -> list[str]:
 
 @pytest.mark.promise("P9")
 @pytest.mark.parametrize("decision", ["accept", "refuse"])
-def test_undo_of_a_decision_lets_the_proposal_wait_again(cli: Cli, made: Vault, decision: str) -> None:
-    assert cli("inbox", decision, "1", "--yes").code == 0
+def test_undo_of_a_decision_lets_the_proposal_wait_again(
+    cli: Cli, made: Vault, decision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person_says(monkeypatch, "y", "y")
+    assert cli("inbox", decision, "1").code == 0
     decided = notes_with(made.root, FACT)
     assert cli("undo").code == 0
     assert waiting(cli) == [FACT]
@@ -41,7 +44,7 @@ def test_undo_of_a_decision_lets_the_proposal_wait_again(cli: Cli, made: Vault, 
     assert waiting(cli) == []
     assert notes_with(made.root, FACT) == decided
     assert cli("undo").code == 0 and waiting(cli) == [FACT]
-    accepted = cli("inbox", "accept", "1", "--yes")
+    accepted = cli("inbox", "accept", "1")
     assert accepted.code == 0
     assert len(cli("recall", "office Kungsgatan", "--json").data["memories"]) == 1
     assert waiting(cli) == []

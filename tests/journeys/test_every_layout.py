@@ -16,6 +16,7 @@ from journey_doors import CommandLine, hook
 from hindbrain.app import App
 from hindbrain.models.chat_fake import ScriptedChat, calls
 from hindbrain.vault.layout import LAYOUTS
+from workbench import person_says
 
 _OWN = {
     "Boat.md": b"# Boat\r\n\r\nThe mast needs varnish before June.\r\n",
@@ -82,7 +83,8 @@ class Journey:
         assert held["action"] == "held"
         assert not any("Noor" in text for text in self.recalled("what is the harbour master called?"))
         (waiting,) = self.hb.data("inbox")["waiting"]
-        self.hb("inbox", "accept", waiting["id"], "--yes")
+        person_says(self.monkeypatch, "y")
+        self.hb("inbox", "accept", waiting["id"])
         assert "The harbour master is called Noor" in self.recalled("what is the harbour master called?")
 
     def skill(self) -> None:

@@ -21,6 +21,7 @@ from hindbrain.memory.tools import TOOLS
 from hindbrain.memory.tools.tool import call
 from hindbrain.vault.layout import LAYOUTS
 from hindbrain.vault.parse import decode_note, parse_note
+from workbench import person_says
 
 # As people keep them: Windows line ends, no final newline, a byte order mark.
 _OWN_NOTES = {
@@ -325,13 +326,16 @@ def test_a_new_vault_of_each_layout_is_in_order(
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_day_in_each_layout_leaves_it_in_order(hindbrain: Hindbrain, notes: Path, layout: str) -> None:
+def test_a_day_in_each_layout_leaves_it_in_order(
+    hindbrain: Hindbrain, notes: Path, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hindbrain("init", "--layout", layout)
     hindbrain("remember", "The boat is moored at Pier 4")
     hindbrain("remember", "Never varnish in the rain", "--category", "pattern")
     assert hindbrain("remember", "The boat is moored at Pier 7", "--json").data["action"] == "supersede"
     _call(notes, "remember", fact="The ferry to Texel leaves at 9:40", source="web")
-    hindbrain("inbox", "accept", "1", "--yes")
+    person_says(monkeypatch, "y")
+    hindbrain("inbox", "accept", "1")
     hindbrain("task", "add", "Varnish the mast", "--project", "boat")
     hindbrain("task", "start", "Varnish the mast")
     hindbrain("task", "done", "Varnish the mast")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.agent.gateway import FOLDER, RUN_LOCK
 from hindbrain.agent.orchestrator import Company, Kit, Orchestrator
 from hindbrain.agent.record import RunRecord, progress_of
-from hindbrain.agent.run import Limits, Listener, RunRequest, RunResult, nobody
+from hindbrain.agent.run import Limits, Listener, RunRequest, RunResult, Said, nobody
 from hindbrain.agent.summaries import Summaries
 from hindbrain.agent.transcript import Transcript, transcripts
 from hindbrain.base.errors import Busy, ConfigError, HindbrainError, NotFound, UsageError
@@ -40,6 +40,10 @@ def _never() -> bool:
     return False
 
 
+def _tell_nobody(_run: str, _ended: bool) -> None:
+    return
+
+
 class Around(NamedTuple):
     """What the agent needs from the application; each is called at first need."""
 
@@ -54,6 +58,7 @@ class Around(NamedTuple):
     # What a run works with: its request, its model, and whether no more of it is wanted.
     kit: Callable[[RunRequest, ChatModel, Callable[[], bool]], Kit]
     elapsed: Callable[[], float] = time.monotonic
+    at_work: Callable[[str, bool], None] = _tell_nobody  # that a run is at work; True: that it has ended
 
 
 class OpenRun(NamedTuple):
@@ -157,9 +162,12 @@ class Agent:
         """What cannot go on without a person's word, oldest first."""
         return [question.asked for question in self._around.waiting().pending()]
 
-    def answer(self, asked: str, decision: Decision, by: str = "owner") -> None:
-        """A person's word for what waits. NotFound when nothing of that id does."""
-        self._around.waiting().answer(asked, decision, by)
+    def answer(self, asked: str, decision: Decision, by: str = "owner", *, shown: str = "") -> None:
+        """A person's word for what waits. NotFound when nothing of that id does.
+
+        `shown`: the digest of the call that the person was shown; NotFound when another one waits by now.
+        """
+        self._around.waiting().answer(asked, decision, by, shown=shown)
 
     def unattended(self) -> Approver:
         """Who decides while nobody is there: what was answered before, else it waits."""
@@ -218,8 +226,18 @@ class Agent:
         cancelled: Callable[[], bool],
     ) -> RunResult:
         who = self.unattended() if approver is None else _AnsweredBefore(self._around.waiting(), approver)
-        company = Company(who, listener, cancelled)
-        result = Orchestrator(record, kit, company, self._summaries).carry_through()
+
+        def heard(event: Said) -> None:
+            self._around.at_work(record.run, False)
+            listener(event)
+
+        self._around.at_work(record.run, False)
+        try:
+            result = Orchestrator(
+                record, kit, Company(who, heard, cancelled), self._summaries
+            ).carry_through()
+        finally:
+            self._around.at_work(record.run, True)
         if result.end != "waiting":
             self._ask_no_more(result.run)
         return result

@@ -6,6 +6,7 @@
     ├── NotFound              not_found     no such note, vault, heading, revision, task, memory
     │   └── Ambiguous         ambiguous     several things answer to that name; give one of them
     ├── Refused               refused       a rule that protects the owner forbids it; do not try again
+    │   └── NeedsPerson       needs_person  only a person at a terminal may approve it
     ├── VaultError            vault         the vault can't be used as it is
     │   ├── UnsafePath        unsafe_path   a path that leaves the vault, or that some system forbids
     │   ├── NoteUnreadable    unreadable    the note is there and can't be read
@@ -67,6 +68,10 @@ class Ambiguous(NotFound):
 
 class Refused(HindbrainError):
     code = "refused"
+
+
+class NeedsPerson(Refused):
+    code = "needs_person"
 
 
 class VaultError(HindbrainError):

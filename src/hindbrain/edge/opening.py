@@ -33,7 +33,14 @@ def open_app(args: Namespace, *, config: Config | None = None, warm: bool = Fals
         from hindbrain.edge.daemon.search_call import daemon_search
 
         app.ask_elsewhere = daemon_search(config, root)
+        app.started_by = _started_by
     return app
+
+
+def _started_by() -> str:
+    from hindbrain.edge.person import started_by
+
+    return started_by()
 
 
 def _with_own_id(copy: App) -> App:

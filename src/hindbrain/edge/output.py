@@ -12,6 +12,7 @@ from hindbrain.edge.streams import MessageStream, ResultStream, use_utf8
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING; its module is worth a fifth of `hindbrain --help`
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import IO, Any
 
 _PIPE_WIDTH = 100
@@ -68,6 +69,12 @@ class Output:
 
     def paint_err(self, text: str, *codes: str) -> str:
         return _painted(text, codes) if _shows_colours(self.stderr) else text
+
+
+def painter(stream: IO[str]) -> Callable[..., str]:
+    """What paints text for a stream: in colour where that shows colours."""
+    shows = _shows_colours(stream)
+    return lambda text, *codes: _painted(text, codes) if shows else text
 
 
 def terminal_width(stream: IO[str]) -> int:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import ConfigError, IndexMissing
+from hindbrain.base.errors import ConfigError, HindbrainError, IndexMissing
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -28,7 +28,17 @@ def vault_state(app: App) -> dict[str, Any]:
         "daemon": daemon_state(app.config),
         "hooks": hooks_state(app.config),
         "conversations": waiting_state(app.state),
+        "inbox": inbox_state(app),
     }
+
+
+def inbox_state(app: App) -> dict[str, int] | None:
+    """How many proposals wait, and how many were ticked while an agent ran. None: it can't be read."""
+    try:
+        waiting = app.memory.inbox.pending()
+    except HindbrainError:
+        return None
+    return {"waiting": len(waiting), "ticked": sum(item.ticked for item in waiting)}
 
 
 def layout_state(app: App) -> dict[str, str] | None:

@@ -62,6 +62,7 @@ class Surroundings(NamedTuple):
     layout: Callable[[], Layout]
     hits: int = 10  # that a search or a recall returns when no number is asked for
     keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
+    agent: Callable[[], str] = lambda: ""  # the agent host that runs this process; "" for none
 
 
 class MemoryParts:
@@ -207,7 +208,7 @@ class MemoryParts:
 
         return Inbox(
             self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
-            self.clock, self._store_approved, self._around.keep_skill,
+            self.clock, self._store_approved, self._around.keep_skill, self._around.agent,
         )  # fmt: skip
 
     @cached_property

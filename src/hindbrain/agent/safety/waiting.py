@@ -64,8 +64,11 @@ class Waiting:
             key=lambda one: one.asked.at,
         )
 
-    def answer(self, id: str, decision: Decision, by: str) -> Question:
-        """Note a person's word. NotFound when nothing of that name waits; UsageError when it is answered."""
+    def answer(self, id: str, decision: Decision, by: str, *, shown: str = "") -> Question:
+        """Note a person's word. NotFound when nothing of that name waits; UsageError when it is answered.
+
+        `shown`: the digest of what they were shown; nothing else is approved.
+        """
         if decision not in _ANSWERS:
             raise UsageError(f"an answer is one of {', '.join(_ANSWERS)}, not {decision!r}")
         with self._lock.held(_LOCK_S):
@@ -73,6 +76,8 @@ class Waiting:
             if question is None:
                 waiting = ", ".join(one.asked.id for one in self.pending()) or "nothing"
                 raise NotFound(f"no approval {id!r} waits (it may be older than a week); waiting: {waiting}")
+            if shown and shown != question.asked.digest:
+                raise NotFound(f"{id!r} is not what was shown any more; look at it and approve it again")
             if question.decision:
                 raise UsageError(f"{id!r} was answered before: {question.decision}, by {question.by}")
             question = question._replace(decision=decision, by=by, answered=self._clock.now())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import Cancelled
 from hindbrain.edge.output import BOLD, DIM, YELLOW, Output, safe, terminal_width
+from hindbrain.edge.person import drop_typed_ahead
 
 if TYPE_CHECKING:
     from hindbrain.agent.safety.approval import Approver, Asked, Decision
@@ -57,7 +59,7 @@ class TerminalApprover:
             raise Cancelled(f"the run {asked.run!r} was cancelled at a question") from None
 
     def _input(self, question: str) -> str:
-        drop_typed_ahead()
+        drop_typed_ahead(sys.stdin)
         # The question goes to stderr: stdout is the answer's.
         self._out.stderr.write(self._out.paint_err(question, BOLD))
         self._out.stderr.flush()
@@ -67,7 +69,7 @@ class TerminalApprover:
 
 def confirm(question: str, out: Output) -> bool:
     """Ask a person at the terminal; anything but a clear yes is a no."""
-    drop_typed_ahead()
+    drop_typed_ahead(sys.stdin)
     out.stderr.write(f"{question} [y/n] ")
     out.stderr.flush()
     try:
@@ -78,27 +80,9 @@ def confirm(question: str, out: Output) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def drop_typed_ahead() -> None:
-    """What was typed before a question stood there is no answer to it: a pasted line, an impatient Enter."""
-    import sys
-
-    with contextlib.suppress(OSError, ValueError):  # no terminal after all
-        if sys.platform == "win32":
-            import msvcrt
-
-            while msvcrt.kbhit():
-                msvcrt.getwch()
-        else:
-            import termios
-
-            with contextlib.suppress(termios.error):
-                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
 def _wait_for_a_line() -> None:
     """A signal that comes just before a read does not wake it: Ctrl-C would be lost."""
     import select
-    import sys
 
     if sys.platform == "win32":  # where only sockets can be waited for
         return

@@ -82,10 +82,13 @@ def approver_for(app: App, out: Output, interrupts: Interrupts, *, attended: boo
 
 
 def is_attended() -> bool:
-    """Is somebody there who can be asked?"""
+    """Return whether a person is there who can be asked."""
     import sys
 
-    return bool(sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty())
+    from hindbrain.edge.person import started_by
+
+    terminal = sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()
+    return bool(terminal) and not started_by()
 
 
 def _say_waiting(out: Output) -> None:

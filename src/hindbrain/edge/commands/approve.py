@@ -1,23 +1,22 @@
 """`hindbrain approve`: what the agent would do and may not without its owner's word.
 
-Deciding needs a person at a terminal, without exception: an agent that runs this command, or a script of its
-making, has none. What is approved is exactly what is shown, once.
+Approving needs a person at a terminal, without exception. What is approved is exactly what is shown, once.
 """
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import NotFound, Refused, UsageError
-from hindbrain.edge.agent_runs.asking import confirm, said_again, shown_of
+from hindbrain.base.errors import NotFound, UsageError
+from hindbrain.edge.agent_runs.asking import said_again, shown_of
 from hindbrain.edge.agent_runs.ending import asked_data
 from hindbrain.edge.agent_runs.telling import one_line
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, Output, safe
+from hindbrain.edge.person import ask_approval
 from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
@@ -39,26 +38,20 @@ def run(args: Namespace, out: Output) -> int:
             return 0
         asked = _find(args.id, waiting)
         if not args.deny:
-            _check_person()
-            _ask_once_more(asked, out)
-        app.agent.answer(asked.id, "deny" if args.deny else "allow")
+            ask_approval(
+                lambda paint: _question(asked, out, paint),
+                f"approve {asked.id}?",
+                command=f"hindbrain approve {asked.id}",
+            )
+        app.agent.answer(asked.id, "deny" if args.deny else "allow", shown=asked.digest)
     _tell(asked, [one for one in waiting if one is not asked], out, denied=args.deny)
     return 0
 
 
-def _check_person() -> None:
-    if not (sys.stdin and sys.stdin.isatty()):
-        raise Refused("approving needs a person at a terminal: type hindbrain approve in one yourself")
-
-
-def _ask_once_more(asked: Asked, out: Output) -> None:
+def _question(asked: Asked, out: Output, paint: Callable[..., str]) -> list[str]:
     """What is approved is on the screen when it is approved."""
-    for line in _lines(asked, out.paint_err):
-        out.say(line)
-    if again := said_again(asked, out):
-        out.say(f"{asked.id}  {out.paint_err(again, BOLD)}")
-    if not confirm(f"approve {asked.id}?", out):
-        raise Refused(f"{asked.id!r} was not approved; it still waits, and --deny refuses it")
+    again = said_again(asked, out)
+    return [*_lines(asked, paint), *([f"{asked.id}  {paint(again, BOLD)}"] if again else ())]
 
 
 def _find(name: str, waiting: Sequence[Asked]) -> Asked:

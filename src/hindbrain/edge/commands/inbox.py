@@ -1,24 +1,24 @@
 """`hindbrain inbox`: what an agent would like to remember and may not without its owner.
 
-The same as ticking, deleting and editing lines in the inbox note. No tool of an agent offers it; a program
-that runs as the owner can call it all the same, which is why accepting from a script has to be asked for.
+The same as ticking, deleting and editing lines in the inbox note. Accepting needs a person at a terminal, who
+is shown what is accepted and asked once.
 """
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import NotFound, Refused, UsageError
+from hindbrain.base.errors import NeedsPerson, NotFound, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, DIM, Output, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from hindbrain.memory.inbox.approval_log import Approval
     from hindbrain.memory.inbox.inbox import Inbox, Proposal, Settled
 
 _VERBS = ("list", "accept", "refuse", "edit")
@@ -29,13 +29,14 @@ def configure(parser: ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="VERB",
-        help="list (default) | accept ID... | refuse ID... | edit ID TEXT; an ID or its number in the list",
+        help="list (default) | accept ID... | refuse ID... | edit ID TEXT; an ID or its number in the list; "
+        "accept alone: what was ticked in the note while an agent was running",
     )
     parser.add_argument("--all", action="store_true", help="accept or refuse everything that waits")
+    parser.add_argument("--log", action="store_true", help="show who accepted and refused what, and how")
+    # Scripts that say it get the code of the error, not a mistake in their arguments.
     parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="accept from a script, without a terminal: you, not an agent, have read what waits",
+        "--yes", action="store_true", help="refused: only a person at a terminal accepts (needs_person)"
     )
 
 
@@ -46,18 +47,17 @@ def run(args: Namespace, out: Output) -> int:
 
         hint = nearest(verb, _VERBS) or f"; it has {', '.join(_VERBS)}"
         raise UsageError(f"hindbrain inbox has no {verb!r}{hint}")
-    if verb == "accept" and not args.yes and not (sys.stdin and sys.stdin.isatty()):
-        raise Refused(
-            "accepting needs a person at a terminal; a script of yours says --yes, an agent leaves it to you"
-        )
+    if verb == "list" and (rest or args.all):
+        raise UsageError("hindbrain inbox list takes nothing more")
+    if verb == "accept" and args.yes:
+        raise NeedsPerson("accepting needs a person: the owner types `hindbrain inbox accept` without --yes")
     with closing(open_app(args)) as app:
         inbox = app.memory.inbox
+        if args.log:
+            _show_log(out, inbox.approvals.read())
+            return 0
         taken = inbox.settle()  # what was decided in the note comes first
-        changed: list[Proposal] = []
-        if verb != "list":
-            changed = _decide(inbox, verb, rest, every=args.all)
-        elif rest or args.all:
-            raise UsageError("hindbrain inbox list takes nothing more")
+        changed = _decide(inbox, verb, rest, every=args.all) if verb != "list" else []
         waiting = inbox.pending()
         path = inbox.path
     if out.json:
@@ -73,12 +73,32 @@ def _decide(inbox: Inbox, verb: str, words: Sequence[str], *, every: bool) -> li
         if every or len(words) < 2:
             raise UsageError("give the proposal and its new text: hindbrain inbox edit ID TEXT")
         return [inbox.edit(_id_of(words[0], waiting), " ".join(words[1:]))]
+    if verb == "accept" and not every and not words:
+        words = [item.id for item in waiting if item.ticked]
     if every == bool(words):
         raise UsageError(f"say what to {verb}: hindbrain inbox {verb} ID... or --all")
     # All names are looked up before anything is decided: numbers change with every decision.
     ids = [item.id for item in waiting] if every else [_id_of(word, waiting) for word in words]
-    act = inbox.accept if verb == "accept" else inbox.refuse
-    return [act(id_) for id_ in dict.fromkeys(ids)]
+    if verb == "refuse":
+        return [inbox.refuse(id_) for id_ in dict.fromkeys(ids)]
+    chosen = [item for item in waiting if item.id in ids]
+    return _accept(inbox, sorted(chosen, key=lambda item: ids.index(item.id)))
+
+
+def _accept(inbox: Inbox, chosen: Sequence[Proposal]) -> list[Proposal]:
+    """Accept exactly what a person was shown; NoteChanged when a line says something else by then."""
+    from hindbrain.edge.person import ask_approval
+
+    if not chosen:
+        return []
+
+    def lines(paint: Callable[..., str]) -> list[str]:
+        return [line for number, item in enumerate(chosen, 1) for line in _item_lines(number, item, paint)]
+
+    named = chosen[0].id if len(chosen) == 1 else "--all"
+    accepts = f"accept {plural(len(chosen), 'proposal')}?" if len(chosen) > 1 else f"accept {named}?"
+    ask_approval(lines, accepts, command=f"hindbrain inbox accept {named}")
+    return [inbox.accept(item.id, shown=item) for item in chosen]
 
 
 def _id_of(word: str, waiting: Sequence[Proposal]) -> str:
@@ -113,14 +133,31 @@ def _show(
         out.say(f"nothing waits in {safe(path)}")
         return
     for number, item in enumerate(waiting, start=1):
-        out.line(f"{number:>2}  {out.paint(safe(item.text), BOLD)}")
-        facts = (*_facts(item), item.reason, item.created, item.id)
-        out.line(out.paint("    " + safe(" · ".join(fact for fact in facts if fact)), DIM))
+        for line in _item_lines(number, item, out.paint):
+            out.line(line)
     second = 2 if len(waiting) > 1 else 1
     ticked = "the lines" if len(waiting) > 1 else "the line"
     out.say(
         f'hindbrain inbox accept 1 | refuse {second} | edit 1 "better text"; or tick {ticked} in {safe(path)}'
     )
+
+
+def _item_lines(number: int, item: Proposal, paint: Callable[..., str]) -> list[str]:
+    ticked = "ticked while an agent was running; confirm it" if item.ticked else ""
+    facts = (*_facts(item), item.reason, item.created, item.id, ticked)
+    told = paint("    " + safe(" · ".join(fact for fact in facts if fact)), DIM)
+    return [f"{number:>2}  {paint(safe(item.text), BOLD)}", told]
+
+
+def _show_log(out: Output, approvals: Sequence[Approval]) -> None:
+    if out.json:
+        out.data({"approvals": [one._asdict() for one in approvals]})
+        return
+    for one in approvals:
+        told = (one.at, one.decision, one.what, one.id, f"by {one.who}" if one.who else "", one.how)
+        out.line(safe("  ".join(part for part in told if part)))
+    if not approvals:
+        out.say("nothing was accepted or refused yet")
 
 
 def _accepted(item: Proposal) -> str:
@@ -147,7 +184,7 @@ def _as_data(
 
 
 def _proposal_data(item: Proposal) -> dict[str, Any]:
-    shared = ("id", "kind", "text", "source", "reason", "created")
+    shared = ("id", "kind", "text", "source", "reason", "created", "ticked")
     own = ("template", "success", "runs") if item.kind == "skill" else ("category", "importance")
     told = {name: getattr(item, name) for name in (*shared, *own)}
     return told if item.kind == "skill" else told | {"tags": list(item.tags)}

@@ -12,6 +12,7 @@ from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
 if TYPE_CHECKING:
     from hindbrain.memory.answers import Recalled, RecalledMemory, Settled
+    from hindbrain.memory.inbox.inbox import Inbox
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,7 +30,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         prepare_index(app, out, no_sync=args.no_sync)
-        _tell_settled(app.memory.settle(), out)  # what was ticked in the inbox counts from now on
+        # What was ticked in the inbox counts from now on.
+        tell_settled(app.memory.settle(), app.memory.inbox, out)
         with app.request():
             found = app.memory.recall(" ".join(args.words), k=args.k)
     if out.json:
@@ -39,12 +41,15 @@ def run(args: Namespace, out: Output) -> int:
     return 0
 
 
-def _tell_settled(settled: Settled, out: Output) -> None:
-    """What was done by the way, in a line each."""
+def tell_settled(settled: Settled, inbox: Inbox, out: Output) -> None:
+    """What was done by the way, and which ticks wait for the owner, in a line each."""
     if kept := len(settled.accepted):
         out.say(f"stored {plural(kept, 'memory')} accepted in the inbox")
     if settled.refused:
         out.say(f"{settled.refused} refused in the inbox will not be asked again")
+    if ticked := len(inbox.ticked()):
+        waits = plural(ticked, "tick in the inbox was", "ticks in the inbox were")
+        out.say(f"{waits} made while an agent was running; confirm with hindbrain inbox accept")
     for problem in settled.problems:
         out.warn(safe(problem))
 

@@ -108,6 +108,9 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         )
     if told := waiting_text(state["conversations"]):
         yield "capture", told
+    if (inbox := state["inbox"]) and inbox["waiting"]:
+        ticked = f", {inbox['ticked']} ticked while an agent was running" if inbox["ticked"] else ""
+        yield "inbox", f"{plural(inbox['waiting'], 'proposal')}{ticked}: hindbrain inbox"
 
 
 def _memory_text(memory: dict[str, Any]) -> str:

@@ -38,8 +38,16 @@ class Verb(NamedTuple):
 def answer(app: App, verb: str, arguments: Mapping[str, object]) -> Result:
     """Do one verb. UsageError names what is unknown, missing, or not what it must be."""
     known, given = known_verb(verb), checked(verb, arguments)
+    note_session(app, given.get("event", given))
     with action("") if verb == "settle" else action(verb, via="hook"):
         return known.do(app, given)
+
+
+def note_session(app: App, event: Mapping[str, object]) -> None:
+    """Note that an agent is at work: what is ticked in the inbox meanwhile may be its doing."""
+    host, session = event.get("host"), event.get("session")
+    if isinstance(host, str) and isinstance(session, str) and session:
+        app.agent_sessions.note(f"{host} {session}", ended=event.get("event") == "session-end")
 
 
 def known_verb(verb: str) -> Verb:

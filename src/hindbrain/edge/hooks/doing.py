@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from hindbrain.app import App
     from hindbrain.base.config import Config
 
 _FRESHEN_S = 0.15  # for comparing the index with the files, where this process does it
@@ -188,10 +189,13 @@ class Doing:
         return Answer()
 
     def _app_state(self) -> Path:
+        return self._app().state
+
+    def _app(self) -> App:
         from hindbrain.app import build_app
 
         assert self.config is not None and self.root is not None
-        return build_app(self.config, self.root, warm=False).state
+        return build_app(self.config, self.root, warm=False)
 
     def _asked_daemon(self) -> dict[str, object] | None:
         from hindbrain.edge.daemon.address import daemon_folder
@@ -253,6 +257,7 @@ class Doing:
         A daemon ends when a person pauses for long; the next prompt of the same session wants it again.
         """
         self._keep_beginning()
+        self._note_session()
         outcome = "failed" if self.note else "asked" if answer.ask else "ok" if answer.text else "nothing"
         if self.event.verb == KEEP and not self.note and self.request.verb:
             outcome = "kept"
@@ -279,6 +284,24 @@ class Doing:
             append_event(self._app_state(), self.request.began)
         except (OSError, HindbrainError) as error:
             self.note = self.note or f"disk: the session's beginning was not noted: {error}"
+
+    def _note_session(self) -> None:
+        """Note that the agent is at work, where no verb did; after a turn, look at what was ticked in it."""
+        if self.event.verb not in (GUARD, KEEP) or self.by or self.root is None or self.config is None:
+            return
+        from contextlib import closing
+
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.edge.daemon.verbs import note_session
+
+        event = {"host": self.host.name, "session": self.request.session, "event": self.event.name}
+        try:
+            with closing(self._app()) as app:
+                note_session(app, event)
+                if self.event.verb == KEEP:
+                    app.memory.inbox.settle()
+        except (OSError, HindbrainError) as error:
+            self.note = self.note or f"disk: the session was not noted: {error}"
 
     def _write_down(self, outcome: str, answer: Answer) -> None:
         took_ms = round(1e3 * (time.monotonic() - self.began))

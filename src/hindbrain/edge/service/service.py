@@ -24,7 +24,7 @@ from hindbrain.base.errors import (
     VaultError,
 )
 from hindbrain.edge.daemon.vaults import Served, Vaults
-from hindbrain.edge.daemon.verbs import PASSAGES, take_back
+from hindbrain.edge.daemon.verbs import PASSAGES, note_session, take_back
 from hindbrain.edge.http.guard import Refusal, Rules
 from hindbrain.edge.http.json_body import error_body, parse_object
 from hindbrain.edge.http.json_server import Asked, Reply
@@ -125,6 +125,7 @@ class Service:
 
     def _result(self, served: Served, route: Route, arguments: Mapping[str, Any], asked: Asked) -> Result:
         def work(app: App) -> Result:
+            note_session(app, {"host": HOST, **arguments})
             return route.do(app, arguments)
 
         def too_late(result: Result) -> None:

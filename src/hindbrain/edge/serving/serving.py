@@ -6,6 +6,7 @@ Owns the order of things at the start and at the end. Knows nothing of the proto
 from __future__ import annotations
 
 import math
+import os
 import sys
 import threading
 import traceback
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+_SESSION = f"mcp {os.getpid()}"  # all agents that this process serves
 _QUIET_S = 10.0  # without a call: whoever works with it has paused
 
 
@@ -48,8 +50,13 @@ class Serving:
         self._last_failure = ""
 
     async def run(self, work: Callable[[Memory], R]) -> R:
-        """Do `work` where the memory lives. An index that is not there yet is a reason to try again."""
-        return await self._lane.run(lambda opened: self._do(opened, lambda app: work(app.memory)))
+        """Do `work`, for an agent, where the memory lives. A missing index is a reason to try again."""
+
+        def noted(app: App) -> R:
+            app.agent_sessions.note(_SESSION)
+            return work(app.memory)
+
+        return await self._lane.run(lambda opened: self._do(opened, noted))
 
     def submit(self, work: Callable[[App], R]) -> Future[R]:
         """Do `work` where the memory lives, for a caller with a thread of its own."""
@@ -129,6 +136,7 @@ class _Opened:
 
 
 def _close(opened: _Opened) -> None:
+    opened.app.agent_sessions.end(_SESSION)
     opened.app.close()
 
 

@@ -2,24 +2,30 @@
 
 A tick accepts exactly the text that stands in the line; deleting the line, or `[-]`, refuses it for good; an
 edit corrects it. No tool reaches `accept`, `refuse` or `edit`, and none may write the note (`protected`).
+Any program can tick: what is ticked while an agent's session is live waits until a person confirms it.
 Owns the order of steps that takes each proposal exactly once: the memory is stored (durable, and twice with
 one id is once), then the decision is logged, then the line goes. One process at a time settles.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import NoteChanged, NotFound, UsageError
+from hindbrain.base.errors import NeedsPerson, NoteChanged, NotFound, UsageError
 from hindbrain.memory.forgetting.fingerprint import fingerprint
 from hindbrain.memory.inbox import inbox_note
+from hindbrain.memory.inbox.agent_sessions import LIVE_S, AgentSessions
+from hindbrain.memory.inbox.approval_log import Approval, ApprovalLog
 from hindbrain.memory.inbox.inbox_log import InboxLog, Known, State
 from hindbrain.memory.inbox.inbox_note import InboxLine, Proposal
 from hindbrain.memory.inbox.inbox_plan import Decided, Plan, memory_id, plan_settling, with_trust
+from hindbrain.memory.inbox.presence import agent_among
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard
 from hindbrain.vault.lock import FileLock
@@ -63,13 +69,18 @@ class Inbox:
         clock: Clock,
         store: Store,
         keep_skill: KeepSkill | None = None,
+        agent: Callable[[], str] = lambda: "",
     ) -> None:
+        """`agent`: the agent host that runs this process; "" for none."""
         self._root = root
         self._layout = layout
         self._notebook = notebook
         self._tombstones = tombstones
         self._clock = clock
         self._store = store
+        self._agent = agent
+        self.sessions = AgentSessions(root, state, writer, clock)
+        self.approvals = ApprovalLog(root, writer, clock)
         self._keep_skill = keep_skill  # None: a tick on a skill waits for a process that can make it
         self._lock = FileLock(state / "inbox.lock")
         self._log = InboxLog(root, writer, lambda: tombstones.salt)
@@ -84,6 +95,7 @@ class Inbox:
         text = inbox_note.one_line(proposal.text)
         if not text:
             raise UsageError("an empty text can't be proposed")
+        self.settle()  # the note is about to change: what was ticked before must not look ticked now
         with self._locked():
             exact = self._log.hash_of(proposal._replace(text=text).key)
             for known in self._log.known().values():
@@ -119,6 +131,10 @@ class Inbox:
         plan = self._plan(page)
         return [*plan.waiting, *(known.proposal for known in plan.unshown)]
 
+    def ticked(self) -> list[Proposal]:
+        """What was ticked while an agent was running, and waits for a person to confirm it."""
+        return [proposal for proposal in self.pending() if proposal.ticked]
+
     def heard(self, text: str) -> list[Heard]:
         """What waits or was decided on, and whose word it is: another name for it changes nothing."""
         known = self._log.known().values()
@@ -127,11 +143,19 @@ class Inbox:
         decided = [Heard(text, origin)] if origin else []
         return [*(Heard(proposal.text, proposal.source) for proposal in waiting), *decided]
 
-    def accept(self, id_: str, text: str | None = None) -> Proposal:
-        """A person's yes: the text in the line, or `text` instead, becomes a memory."""
+    def accept(self, id_: str, text: str | None = None, *, shown: Proposal | None = None) -> Proposal:
+        """A person's yes: the text in the line, or `text` instead, becomes a memory.
+
+        `shown`: what the person was shown; NoteChanged when the line says something else by now.
+        NeedsPerson in a process that an agent started.
+        """
+        if agent := self._agent() or agent_among([os.environ]):
+            raise NeedsPerson(f"this runs inside {agent}, and an agent can't approve; the owner accepts it")
         with self._locked():
             line = self._find_waiting(id_)
             proposal = line.proposal
+            if shown is not None and shown != proposal:
+                raise NoteChanged(f"{id_!r} is not what was shown any more; look at it and accept it again")
             if text is not None:
                 proposal = proposal._replace(text=_some_text(text))
             if proposal.kind == "skill":
@@ -205,14 +229,24 @@ class Inbox:
                 return Settled(shown=self._show_lost())
             stamp = self._stamp()
             plan = self._plan(page)
+            if plan.accepted and self._may_be_an_agents():
+                plan.hold(self._log.known(), self._new_id)
             self._make_skills(plan)
             self._apply(plan)
             shown = self._show(plan.unshown)
-            if not plan.accepted and not plan.refused and not plan.stale and not shown:
+            if not (plan.accepted or plan.refused or plan.stale or plan.held or shown):
                 self._settled_at = stamp
             return Settled(
                 tuple(item.proposal for item in plan.accepted), tuple(plan.refused_proposals()), shown
             )
+
+    def _may_be_an_agents(self) -> bool:
+        """Return whether an agent was at work when the note was changed last."""
+        now = self._clock.now()
+        changed = _changed_at(self._root / self.path, now)
+        if self.sessions.live_at(changed):
+            return True
+        return changed > now - LIVE_S and bool(self._agent())
 
     def _plan(self, page: Page) -> Plan:
         lines = inbox_note.read_lines(page.data, page.path)
@@ -231,7 +265,11 @@ class Inbox:
         marks = plan.marks(self._log.hash_of)
         if marks:
             self._log.mark(marks)
+        for state, items in (("accepted", plan.accepted), ("refused", plan.refused)):
+            for item in items:
+                self.approvals.note(self._approval(item.proposal, state, "note"))
         self._take_away(plan.taken_lines())
+        self._mark_held(plan.held)
 
     def _make_skills(self, plan: Plan) -> None:
         """Make the skills that were ticked; what can't be made now is taken out of what is accepted."""
@@ -265,7 +303,12 @@ class Inbox:
 
     def _close(self, line: InboxLine, decided: Known) -> None:
         self._log.mark([decided])
+        self.approvals.note(self._approval(decided.proposal, decided.state, "command"))
         self._take_away([line])
+
+    def _approval(self, proposal: Proposal, decision: str, how: str) -> Approval:
+        what = "skill" if proposal.kind == "skill" else "memory"
+        return Approval(what, proposal.id, decision, how, self._log.hash_of(proposal.key))
 
     def _bury(self, proposal: Proposal) -> None:
         """Not again: neither what the line says, nor what was proposed before it was edited.
@@ -338,6 +381,15 @@ class Inbox:
         if lines:
             self._notebook.edit(self.path, change)
 
+    def _mark_held(self, held: list[Decided]) -> None:
+        ticked = [(item.line, item.proposal) for item in held if item.line is not None]
+
+        def change(page: Page | None) -> bytes | None:
+            return None if page is None else inbox_note.hold_ticks(page.data, ticked, page.path)
+
+        if ticked:
+            self._notebook.edit(self.path, change)
+
     def _first_text(self) -> bytes:
         if "inbox" not in self._layout.start:
             return inbox_note.FIRST_TEXT.encode()
@@ -371,6 +423,19 @@ class Inbox:
 
     def _today(self) -> str:
         return self._clock.today().isoformat()
+
+
+def _changed_at(file: Path, now: float) -> float:
+    """When a file's bytes changed last. A program can set back its time of modification, not this one.
+
+    Windows has no such time: there it is now.
+    """
+    if sys.platform == "win32":
+        return now
+    try:
+        return file.stat().st_ctime
+    except OSError:
+        return now
 
 
 def _some_text(text: str) -> str:

@@ -3,7 +3,8 @@
     - [ ] remember: Moves to Lisbon in May [category:: fact] [importance:: 0.5] [source:: web] ^p-7f3k2a
     - [ ] skill: Send email [template:: [[Templates/Send email]]] [success:: 0.93] [runs:: 14] ^p-0b1c2d3e
 
-Ticked is accepted, `[-]` is refused, and the text counts as it stands. Pure; knows nothing of files or logs.
+Ticked is accepted, `[-]` is refused, and the text counts as it stands. `[?]` and `[ticked:: ...]` are a tick
+that a person has to confirm. Pure; knows nothing of files or logs.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _LINE = re.compile(
 )
 _ID = re.compile(r"(?:^|\s)\^(p-[A-Za-z0-9]+)(?=\s|$)")
 _FIELD = re.compile(
-    r"\s*[\[(](category|importance|source|reason|tags|created)::([^\[\]()]*)[\])]", re.IGNORECASE
+    r"\s*[\[(](category|importance|source|reason|tags|created|ticked)::([^\[\]()]*)[\])]", re.IGNORECASE
 )
 _TEMPLATE = re.compile(r"\s*\[template::\s*\[\[([^\[\]|#^]+)\]\]\s*\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[\[(](success|runs)::\s*([0-9.]{1,9})\s*[\])]", re.IGNORECASE)
+_TICKED = "while an agent was running; confirm with hindbrain inbox accept"
 # What a line that stays is called once it is decided.
 _DECIDED = {"remember": "remembered", "skill": "skill made"}
 # "[source:: user]" inside a proposed text is no field of ours: it is written "[source\:: user]".
@@ -59,6 +61,7 @@ class Proposal(NamedTuple):
     success: float = 0.0  # of a skill: the share of its runs that went well, 0..1
     runs: int = 0  # of a skill
     digest: str = ""  # of a skill: of the steps that are proposed; kept in the log, not in the line
+    ticked: bool = False  # in the note, while an agent was running: it waits for a person to confirm
 
     @property
     def key(self) -> str:
@@ -174,6 +177,30 @@ def add_lines(data: bytes, rendered: list[str], name: str) -> bytes:
     return lines.data()
 
 
+def hold_ticks(data: bytes, ticked: list[tuple[InboxLine, Proposal]], name: str) -> bytes:
+    """The note with `[?]` and a remark in these lines, where they still stand as they were read.
+
+    A line gets the id and the source of its proposal where it lacks them.
+    """
+    lines = NoteLines(data, name)
+    for line, proposal in ticked:
+        at = _find(lines.texts, line)
+        if at is not None:
+            lines.replace(at, _held_line(line.raw, proposal))
+    return lines.data()
+
+
+def _held_line(raw: str, proposal: Proposal) -> str:
+    box = re.sub(r"\[[xX]\]", "[?]", raw, count=1)
+    said = read_line(raw)
+    parts = [_ID.sub("", box).rstrip()]
+    if said is None or (said.proposal.source != proposal.source and proposal.kind != "skill"):
+        parts.append(f"[source:: {proposal.source}]")  # of several sources the least trusted counts
+    if said is None or not said.proposal.ticked:
+        parts.append(f"[ticked:: {_TICKED}]")
+    return " ".join([*parts, f"^{proposal.id}"])
+
+
 def take_lines(data: bytes, taken: list[InboxLine], name: str) -> bytes:
     """The note without these lines, where they still stand as they were read.
 
@@ -217,6 +244,7 @@ def _proposal(id_: str, text: str, fields: dict[str, list[str]]) -> Proposal:
         reason=fields.get("reason", [""])[-1],
         tags=tuple(tag.strip().lstrip("#") for tag in fields.get("tags", [""])[-1].split(",") if tag.strip()),
         created=fields.get("created", [""])[-1],
+        ticked="ticked" in fields,
     )
 
 

@@ -5,7 +5,7 @@ Trust comes from the log, or from the line where that says less; never from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,6 +30,17 @@ class Plan:
     open_lines: list[InboxLine] = field(default_factory=list)  # as they stand, with the trust they have
     adopted: list[Proposal] = field(default_factory=list)  # proposals of another machine, or of a lost log
     unshown: list[Known] = field(default_factory=list)  # not in the note yet
+    held: list[Decided] = field(default_factory=list)  # ticked, and waiting for a person to confirm
+
+    def hold(self, known: Container[str], new_id: Callable[[], str]) -> None:
+        """Accept nothing that is ticked. What was not proposed may be an agent's line, whatever it says."""
+        for item in self.accepted:
+            proposal = item.proposal._replace(ticked=True)
+            if proposal.id not in known and proposal.kind == "remember":
+                id_ = proposal.id or new_id()
+                proposal = proposal._replace(id=id_, source=lowest((proposal.source, "agent")))
+            self.held.append(item._replace(proposal=proposal))
+        self.accepted = []
 
     def ask_again(self, item: Decided, digest: str) -> None:
         """What was ticked is another one by now: its line goes, and the new one waits for its own tick."""
@@ -141,7 +152,7 @@ def with_trust(proposal: Proposal, known: Known | None) -> Proposal:
         sources.append(proposal.source)
     if proposal.kind == "skill" and known is not None and known.is_skill:
         # Only its name is a person's to change: what it is made of is what was proposed.
-        return known.proposal._replace(text=proposal.text)
+        return known.proposal._replace(text=proposal.text, ticked=proposal.ticked)
     return proposal._replace(
         source=lowest(sources),
         created=proposal.created or (known.proposal.created if known is not None else ""),
