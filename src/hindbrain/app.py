@@ -303,6 +303,7 @@ class App:
         """Bring back what was undone last, or the action that is `wanted`; let the memory know."""
         from hindbrain.memory.forgetting.taken_back import tell_memory
 
+        self.memory.inbox.check_redo()
         done = self.writer.redo_action(wanted, force=force, locate=self._locate)
         tell_memory(self.memory, self.writer, done)
         return done

@@ -42,11 +42,15 @@ def run(args: Namespace, out: Output) -> int:
     if text == "-":
         text = _stdin()
     with closing(open_app(args)) as app:
+        source = args.source.lower()
+        if source == "user" and (agent := app.started_by()):
+            source = "agent"  # what an agent says is not its user's word
+            out.say(f"stored as an agent's word, because this runs inside {agent}")
         done = app.memory.remember(
             text,
             category=args.category.lower(),
             importance=args.importance,
-            source=args.source.lower(),
+            source=source,
             tags=args.tag,
             strategy="immediate",
         )

@@ -135,6 +135,15 @@ class Inbox:
         """What was ticked while an agent was running, and waits for a person to confirm it."""
         return [proposal for proposal in self.pending() if proposal.ticked]
 
+    def check_redo(self) -> None:
+        """Raise NeedsPerson where an agent's redo could accept again what its owner has taken back."""
+        undone = any(known.waits and known.undone == "accepted" for known in self._log.known().values())
+        if undone and (agent := self._agent()):
+            raise NeedsPerson(
+                f"this runs inside {agent}, and an agent can't approve; a redo would accept a memory again, "
+                "so the owner types `hindbrain redo`"
+            )
+
     def heard(self, text: str) -> list[Heard]:
         """What waits or was decided on, and whose word it is: another name for it changes nothing."""
         known = self._log.known().values()
