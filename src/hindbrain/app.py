@@ -712,7 +712,7 @@ class App:
             chat=lambda: self.chat,
             runs=lambda: self.learning.runs,
             policy=lambda: self._agent_policy,
-            waiting=lambda: Waiting(self.state, self.clock),
+            waiting=lambda: Waiting(self.state, self.clock, self.memory.inbox.approvals),
             mailbox=lambda: self._mailbox,
             workspace=lambda request: Path(
                 request.workspace or find_workspace(self._agent_policy, Path.cwd())

@@ -83,6 +83,7 @@ class _AnsweredBefore:
             return decision
         decision = self._approver.decide(asked)
         if decision != "wait":
+            self._waiting.note(asked, decision, "asked")
             with contextlib.suppress(NotFound, UsageError):  # mostly nothing of it has waited
                 self._waiting.answer(asked.id, decision, "asked again")
                 self._waiting.use(asked)
@@ -167,7 +168,8 @@ class Agent:
 
         `shown`: the digest of the call that the person was shown; NotFound when another one waits by now.
         """
-        self._around.waiting().answer(asked, decision, by, shown=shown)
+        waiting = self._around.waiting()
+        waiting.note(waiting.answer(asked, decision, by, shown=shown).asked, decision, by)
 
     def unattended(self) -> Approver:
         """Who decides while nobody is there: what was answered before, else it waits."""

@@ -1,7 +1,8 @@
 """Approvals that wait for a person, on disk: asked in one process, answered in another, days later perhaps.
 
 One file for each question, which only the owner can read. An answer holds for exactly the call that was
-shown, once, and for a week. Nothing here decides.
+shown, once, and for a week; an approval only while the vault's log of approvals has it, too, so that writing
+the file approves nothing. Nothing here decides.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from hindbrain.agent.safety.approval import Asked, Decision
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, NotFound, UsageError, VaultError, WriteFailed
 from hindbrain.base.files import make_folder, replace_file
+from hindbrain.memory.inbox.approval_log import Approval, ApprovalLog
 from hindbrain.vault.lock import FileLock
 
 _FOLDER = ("agent", "approvals")
@@ -38,10 +40,11 @@ class Question(NamedTuple):
 
 
 class Waiting:
-    """The questions of one vault. `state`: its state folder."""
+    """The questions of one vault. `state`: its state folder; `log`: where answers are written down."""
 
-    def __init__(self, state: Path, clock: Clock) -> None:
+    def __init__(self, state: Path, clock: Clock, log: ApprovalLog | None = None) -> None:
         self._state = state
+        self._log = log
         self._folder = state.joinpath(*_FOLDER)
         self._lock = FileLock(state / "agent" / "approvals.lock")
         self._clock = clock
@@ -52,7 +55,10 @@ class Waiting:
             self._tidy()
             for known in self._all():
                 if known.asked.digest == asked.digest and not known.used:
-                    return known
+                    if known.asked.shown == asked.shown:
+                        return known
+                    # The same call looks different by now: a person has to see it as it is.
+                    asked = asked._replace(id=known.asked.id, at=0.0)
             question = Question(asked._replace(at=asked.at or self._clock.now()))
             self._write(question)
             return question
@@ -84,6 +90,14 @@ class Waiting:
             self._write(question)
             return question
 
+    def note(self, asked: Asked, decision: Decision, by: str) -> None:
+        """Write down who decided. `by`: "channel:sender", else a person at a terminal."""
+        if self._log is not None and decision != "wait":
+            channel, _, sender = by.partition(":")
+            decided = "refused" if decision == "deny" else "accepted"
+            how = channel if sender else "command"
+            self._log.note(Approval("call", asked.id, decided, how, asked.digest, sender))
+
     def use(self, asked: Asked) -> Decision:
         """What a person said about exactly this call; "wait" when nobody has.
 
@@ -99,7 +113,8 @@ class Waiting:
     def _answered(self, asked: Asked) -> Question | None:
         digest = asked.digest
         for one in self._all():
-            if one.asked.digest == digest and one.decision and not one.used and self._holds(one):
+            same = one.asked.digest == digest and (one.decision == "deny" or one.asked.shown == asked.shown)
+            if same and one.decision and not one.used and self._holds(one):
                 return one
         return None
 
@@ -125,8 +140,13 @@ class Waiting:
                 except OSError:
                     continue
                 if question is not None and name == f"{question.asked.id}.json":
-                    found.append(question)
+                    found.append(question if self._is_logged(question) else _unanswered(question))
         return found
+
+    def _is_logged(self, question: Question) -> bool:
+        if self._log is None or question.decision not in ("allow", "run"):
+            return True
+        return self._log.has("call", question.asked.id, "accepted", question.asked.digest)
 
     def _write(self, question: Question) -> None:
         if not _NAME.fullmatch(question.asked.id):
@@ -163,6 +183,10 @@ class WaitingApprover:
         except Busy:
             return "wait"
         return decision
+
+
+def _unanswered(question: Question) -> Question:
+    return question._replace(decision="", by="", answered=0.0)
 
 
 def _as_decision(text: str) -> Decision:

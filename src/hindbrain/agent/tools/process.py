@@ -22,6 +22,7 @@ _GRACE_S = 1.0  # to end by itself, when asked to
 _PASSED_ON = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "TMPDIR")
 _PASSED_ON_WINDOWS = ("SystemRoot", "SystemDrive", "USERPROFILE", "TEMP", "TMP", "PATHEXT", "ProgramFiles")
 _FIXED = {
+    "HINDBRAIN_AGENT_RUN": "1",  # so that our own commands know whose they are
     "TERM": "dumb",
     "PAGER": "cat",
     "NO_COLOR": "1",

@@ -62,6 +62,7 @@ def run(args: Namespace, out: Output) -> int:
             prepare_index(app, out)
         request = request_of(app, args, " ".join(args.words))
         if args.allow:
+            _check_no_agent()
             _check_tools(args.allow, app.agent.tool_names(request))
         if args.listen:
             from hindbrain.edge.agent_runs.listening import listen
@@ -93,6 +94,15 @@ def _check(args: Namespace) -> None:
         raise UsageError(f"--minutes is {args.minutes:g}; give more than 0 and at most {_MOST_MINUTES}")
     if args.workspace and not Path(args.workspace).expanduser().is_dir():
         raise UsageError(f"there is no folder {args.workspace!r} to work in; make it, or name another")
+
+
+def _check_no_agent() -> None:
+    """A script of the owner may allow tools beforehand; an agent may not."""
+    from hindbrain.base.errors import NeedsPerson
+    from hindbrain.edge.person import started_by
+
+    if agent := started_by():
+        raise NeedsPerson(f"this runs inside {agent}, and an agent can't approve; run it without --allow")
 
 
 def _check_no_shell(named: Sequence[str]) -> None:

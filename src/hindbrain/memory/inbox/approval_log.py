@@ -1,7 +1,6 @@
 """Who approved or refused what, when and how: `.hindbrain/approvals.jsonl`, which only grows.
 
-Holds ids and salted hashes, no text. It tells what happened and decides nothing: an entry that somebody adds
-by hand approves nothing.
+Holds ids and hashes, no text. It tells what happened and approves nothing by itself.
 """
 
 from __future__ import annotations
@@ -42,11 +41,16 @@ class ApprovalLog:
         self._clock = clock
 
     def note(self, approval: Approval) -> None:
-        """Write it down. A decision counts even where its log can't be written."""
+        """Write it down, where it can be written."""
         at = datetime.fromtimestamp(self._clock.now(), UTC).isoformat(timespec="seconds")
         who = approval.who or (user_name() if approval.how == "command" else "")
         with contextlib.suppress(OSError, HindbrainError):
             self._log.append(approval._replace(at=at, who=who)._asdict())
+
+    def has(self, what: str, id_: str, decision: str, digest: str) -> bool:
+        """Return whether this decision about exactly that was written down."""
+        wanted = (what, id_, decision, digest)
+        return any((one.what, one.id, one.decision, one.digest) == wanted for one in self.read())
 
     def read(self) -> list[Approval]:
         """Oldest first."""
