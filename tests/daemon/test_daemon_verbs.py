@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.app import App
+from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import UsageError
 from hindbrain.context.capture.spool import read_events
 from hindbrain.context.messages import Message
@@ -109,3 +110,25 @@ def test_a_message_keeps_all_its_fields() -> None:
     message = Message("tool", "boom", "Bash", "c-1", True, 2, False, 1.5, "m-1")
     assert parse_message(json.loads(json.dumps(message._asdict()))) == message
     assert parse_message({"role": "user", "text": "hi", "at": 3}).at == 3
+
+
+@pytest.mark.promise("P17")
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        ("start", {**SESSION, "source": "startup"}),
+        ("turn", {**SESSION, "prompt": "green tea"}),
+        ("failure", {**SESSION, "tool": "Bash", "command": "make tea", "error": "tea: not found"}),
+        ("keep", {"event": {**SESSION, "event": "stop"}}),
+    ],
+)
+def test_an_event_of_a_host_makes_its_session_live_until_it_ends(
+    app: App, clock: FakeClock, verb: str, arguments: dict[str, Any]
+) -> None:
+    answer(app, "search", {"query": "tea"})
+    assert app.agent_sessions.live_at(clock.now()) == ""
+    answer(app, verb, arguments)
+    assert app.agent_sessions.live_at(clock.now() + 600) == "claude-code s-1"
+    clock.advance(60)
+    answer(app, "keep", {"event": {**SESSION, "event": "session-end"}})
+    assert app.agent_sessions.live_at(clock.now() + 600) == ""

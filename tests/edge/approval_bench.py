@@ -106,6 +106,13 @@ class Desk:
         told = self.note.read_text(encoding="utf-8")
         self.note.write_text(told.replace(f"- [ ] remember: {text}", f"- [x] remember: {text}"), "utf-8")
 
+    def let_pass(self, seconds: float) -> None:
+        """Move all that is known of agents' sessions so far into the past."""
+        for log in self.place.rglob("agent-sessions.jsonl"):
+            events = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+            moved = [{**event, "at": event["at"] - seconds} for event in events]
+            log.write_text("".join(json.dumps(event) + "\n" for event in moved), "utf-8")
+
     def settle(self) -> None:
         """Look at the note as an honest program does: the next command, the daemon."""
         with closing(self.app()) as app, suppress(HindbrainError):  # a layout that was damaged

@@ -456,3 +456,31 @@ def test_what_a_run_remembers_is_in_its_note_when_the_command_has_ended(
     assert cli("run", "note where the boat is").code == 0
     assert "Ada moors her boat in Lund" in (indexed.root / "Agent/Memory/fact.md").read_text("utf-8")
     assert cli("status", "--json").data["memory"]["waiting"] == 0
+
+
+@pytest.mark.promise("P18")
+def test_what_is_ticked_while_a_run_is_at_work_waits_for_a_person(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage
+) -> None:
+    cli("remember", "--source", "web", "The ferry leaves at 9:40")
+
+    def tick(_: ChatRequest) -> ChatAnswer:
+        (note,) = indexed.root.rglob("Inbox.md")
+        note.write_text(note.read_text("utf-8").replace("- [ ] remember", "- [x] remember"), "utf-8")
+        return says(DONE)
+
+    stage.script(tick)
+    assert cli("run", "tidy up").code == 0
+    (waiting,) = cli("inbox", "--json").data["waiting"]
+    assert waiting["ticked"]
+    begun, ended = map(json.loads, (_state(cli) / "agent-sessions.jsonl").read_text("utf-8").splitlines())
+    assert begun["session"] == ended["session"] and ended["ended"]
+
+
+@pytest.mark.promise("P17")
+def test_an_agent_allows_its_own_agent_nothing(
+    cli: Cli, indexed: Vault, work: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.script("Done.\nTASK_COMPLETE")
+    monkeypatch.setenv("CODEX_SANDBOX", "seatbelt")
+    assert cli("run", "write it", "--allow", "write_file", "--json").error == "needs_person"

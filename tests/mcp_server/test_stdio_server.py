@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp_clients import Lines, Servers, text_of
 
+from hindbrain.app import App
 from hindbrain.memory.tools import TOOL_SETS, TOOLS
 from workbench import Vault
 
@@ -313,3 +315,23 @@ def test_an_unknown_tool_set_is_a_usage_mistake(servers: Servers) -> None:
         servers.command("--tools", "everything"), stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
     assert ran.returncode == 2
+
+
+@pytest.mark.promise("P18")
+def test_what_is_ticked_while_a_client_uses_the_tools_waits_for_a_person(
+    servers: Servers, make_app: Callable[..., App]
+) -> None:
+    async def speak(client: Client) -> str:
+        await client.call_tool("remember", {"fact": "The ferry leaves at 9:40", "source": "web"})
+        (note,) = servers.root.rglob("Inbox.md")
+        note.write_text(note.read_text("utf-8").replace("- [ ] remember", "- [x] remember"), "utf-8")
+        return text_of(await client.call_tool("recall", {"topic": "ferry"}))
+
+    servers.talk(speak, "--no-watch")
+    app = make_app(servers.root)
+    app.memory.settle()
+    assert [(item.text, item.ticked) for item in app.memory.inbox.pending()] == [
+        ("The ferry leaves at 9:40", True)
+    ]
+    assert app.memory.book.items() == []
+    app.close()

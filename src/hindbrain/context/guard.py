@@ -2,11 +2,13 @@
 
 An agent must not approve its own memories, speak as the user, or write what only the owner writes. This is a
 guard rail, not a wall: a program that the agent writes and then runs can do all of it, and is not seen here.
+The wall is that approving needs a person (`memory.inbox.presence`, `memory.inbox.agent_sessions`).
 Decides from the call's arguments; what is not recognised passes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -54,6 +56,24 @@ _WRITING = frozenset({
     "out-file", "new-item", "remove-item", "move-item", "clear-content", "del", "erase", "ren", "move",
     "rd",
 })  # fmt: skip
+_IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby"))
+# Programs that run the program that is named after their options.
+_WRAPPING = frozenset(
+    (
+        "env",
+        "nohup",
+        "setsid",
+        "nice",
+        "ionice",
+        "timeout",
+        "stdbuf",
+        "time",
+        "command",
+        "exec",
+        "sudo",
+        "doas",
+    )
+)
 _COPYING = frozenset(("cp", "install", "rsync", "scp", "copy", "copy-item", "xcopy", "robocopy"))
 
 _OWN_PROGRAM = re.compile(r"hindbrain(?:\.exe|\.cmd)?(?:[@=~<>!].*)?|hindbrain\.edge\.main")
@@ -62,10 +82,11 @@ _OF_THE_AGENT = ("run", "chat", "approve")  # what is said to it counts as the o
 # In code that is no shell's: a call of ours that decides, or our folder together with a verb that writes.
 _DECIDES_IN_CODE = re.compile(r"hindbrain\b.{0,300}\binbox\b.{0,300}\b(?:accept|refuse)\b", re.DOTALL)
 _WRITES_IN_CODE = re.compile(
-    r"\bwrite|\bopen\b.{0,200}['\"][wax+]|unlink|remove|rename|replace|rmtree|truncate|copy|move|touch|mkdir"
+    r"\bwrite|\bopen\b.{0,200}['\"](?:[wax+>]|r\+)|unlink|remove|rename|replace|rmtree|truncate|copy|move|touch|mkdir"
     r"|\bset-content|\bout-file",
     re.IGNORECASE | re.DOTALL,
 )
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,4000}={0,2}")
 _ASK_INBOX = "it decides on memories that wait in the inbox, and those are the owner's to accept or refuse"
 _ASK_AS_USER = (
     "it stores a memory as the user's own word; an agent's memories carry --source agent, "
@@ -112,35 +133,63 @@ def _of_shell(text: str, place: Surroundings, depth: int) -> Iterator[str]:
     for one in commands:
         yield from _of_command(one, place, depth, piped=piped)
     if piped or any(one.words[:1] == ("alias",) for one in commands):
-        yield _of_code(text)
+        yield _of_code(text, place)
+    if piped and depth < _DEEPEST:
+        for decoded in _decoded(text):
+            yield from _of_shell(decoded, place, depth + 1)
 
 
 def _of_command(one: Simple, place: Surroundings, depth: int, *, piped: bool) -> Iterator[str]:
     for path in one.writes:
         yield place.why_asked(path)
-    program = _program(one.words[0]) if one.words else ""
+    words = _unwrapped(one.words)
+    program = _program(words[0]) if words else ""
     if program in ("cd", "pushd", "set-location"):
-        place.go_to(one.words[1:])
+        place.go_to(words[1:])
         return
-    for path in _written_by(program, one.words[1:]):
+    for path in _written_by(program, words[1:]):
         yield place.why_asked(path)
     if program in _SHOWING and not piped:
         return
-    yield from _of_ours(one.words)
+    yield from _of_ours(one.words, place)
     code = [word for word in one.words if _is_code(word)] + ([one.fed] if one.fed else [])
     for text in code:
         if _INTERPRETERS.fullmatch(program):
-            yield _of_code(text)
+            yield _of_code(text, place)
         elif depth < _DEEPEST:
             yield from _of_shell(text, place, depth + 1)
 
 
-def _of_ours(words: Sequence[str]) -> Iterator[str]:
+def _unwrapped(words: Sequence[str]) -> Sequence[str]:
+    """The command behind `env -u NAME`, `nohup` and the like, where it is one that writes or runs code."""
+    if words and _program(words[0]) in _WRAPPING:
+        for at, word in enumerate(words[1:_MOST_WORDS], start=1):
+            program = _program(word)
+            known = program in _WRITING | _COPYING | _IN_PLACE | _SHELLS or program == "dd"
+            if known or _INTERPRETERS.fullmatch(program):
+                return words[at:]
+    return words
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """What stands in a text as base64: `echo ... | base64 -d | sh`."""
+    import base64
+
+    for found in _BASE64.finditer(text[:_MOST_SEARCHED]):
+        with contextlib.suppress(ValueError):
+            plain = base64.b64decode(found[0], validate=True).decode("utf-8")
+            if plain.replace("\n", " ").isprintable():
+                yield plain
+
+
+def _of_ours(words: Sequence[str], place: Surroundings) -> Iterator[str]:
     """A call of our own program anywhere among the words: after sudo, env, uv run, python -m, xargs ..."""
     for at, word in enumerate(words[:_MOST_WORDS]):
         name = word.replace("\\", "/").rpartition("/")[2].lower()
         if _OWN_PROGRAM.fullmatch(name) or word.lower().endswith("hindbrain/__main__.py"):
-            yield _why_ours(words[at + 1 : at + _MOST_WORDS])
+            rest = words[at + 1 : at + _MOST_WORDS]
+            yield _why_ours(rest)
+            yield _why_note(rest, place)
     if words and UNKNOWN in words[0]:  # the program is what a variable holds
         yield _why_ours(words[1:_MOST_WORDS], surely=False)
 
@@ -162,6 +211,13 @@ def _why_ours(words: Sequence[str], *, surely: bool = True) -> str:
     return ""
 
 
+def _why_note(words: Sequence[str], place: Surroundings) -> str:
+    """`hindbrain note append NOTE TEXT` writes as its owner does, the inbox too."""
+    said, _ = _said(words)
+    writes = said[:1] == ["note"] and len(said) > 2 and said[1] != "read"
+    return place.why_asked_note(said[2]) if writes else ""
+
+
 def _said(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The words that are no options, and the options with their values."""
     said: list[str] = []
@@ -178,12 +234,15 @@ def _said(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return said, options
 
 
-def _of_code(text: str) -> str:
+def _of_code(text: str, place: Surroundings) -> str:
     if _DECIDES_IN_CODE.search(re.sub(r"[\\'\",\[\]]", " ", text[:_MOST_SEARCHED])):
         return _ASK_INBOX
     if OWN_FOLDER in text and _WRITES_IN_CODE.search(text):
         return ASK_FOLDER
-    return ""
+    inbox = place.inbox_in(text)
+    return (
+        f"it writes {inbox!r}, which is the owner's alone" if inbox and _WRITES_IN_CODE.search(text) else ""
+    )
 
 
 def _written_by(program: str, words: Sequence[str]) -> list[str]:
@@ -197,7 +256,7 @@ def _written_by(program: str, words: Sequence[str]) -> list[str]:
     if program == "dd":
         return [word[3:] for word in words if word.startswith("of=")]
     edits_in_place = any(word.startswith(("-i", "--in-place", "-pi", "-ni")) for word in words)
-    if program in ("sed", "gsed", "perl", "ruby") and edits_in_place:
+    if program in _IN_PLACE and edits_in_place:
         return plain
     return []
 

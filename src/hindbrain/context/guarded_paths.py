@@ -45,6 +45,15 @@ class Surroundings:
             forms.append(os.path.realpath(forms[0]))
         return next((reason for form in forms if (reason := self._why_at(form))), "")
 
+    def why_asked_note(self, name: str) -> str:
+        """As `why_asked`, for a note that is named as the vault knows it."""
+        return self.why_asked(os.path.join(self._root, name)) if self._root else ""  # noqa: PTH118
+
+    def inbox_in(self, text: str) -> str:
+        """The vault's inbox note, if code names it; "" when it does not."""
+        kept = self._kept_paths() if self._root else ()
+        return kept[0] if kept and kept[0].casefold() in text.replace("\\\\", "/").casefold() else ""
+
     def _why_at(self, path: str) -> str:
         from hindbrain.memory.policy.protected import fold_path
 
@@ -59,9 +68,10 @@ class Surroundings:
 
         if any(part.startswith(".") for part in fold_path(inside).split("/")):
             return ""  # hidden folders of other programs are theirs
+        kept = next((one for one in self._kept_paths() if _has_glob(inside) and fnmatchcase(one, inside)), "")
         # Files that are no notes pass, unless they lie among what is the owner's: asked under a note's name.
         name = inside if inside.lower().endswith((".md", ".markdown")) else f"{inside}.md"
-        why = why_protected(name, kept=self._kept_paths()) or self._why_by_marks(inside)
+        why = why_protected(kept or name, kept=self._kept_paths()) or self._why_by_marks(inside)
         return f"it writes {inside!r}, which {why}" if why else ""
 
     def _why_by_marks(self, inside: str) -> str:

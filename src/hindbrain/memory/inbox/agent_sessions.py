@@ -82,8 +82,8 @@ class AgentSessions:
         self._noted[session] = 0.0 if ended else now
         line = _line(Sighting(session, now, ended))
         with suppress(OSError):
-            if self._in_state.parent.is_dir():
-                _append(self._in_state, line)
+            self._in_state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _append(self._in_state, line)
         with suppress(OSError, HindbrainError):
             if self._in_vault.parent.is_dir():
                 self._writer().append_state_line(SESSIONS_LOG, line, durable=False)
