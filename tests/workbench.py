@@ -34,7 +34,7 @@ _WRITTEN = NOW - 3_600
 def set_terminal(monkeypatch: pytest.MonkeyPatch, typed: IO[str] | None) -> None:
     """Give commands of this process a terminal at which a person types these lines; None: there is none.
 
-    The screen is standard error. What a real terminal does is tested with one: tests/edge/test_approvals.py.
+    The screen is standard error. What a real terminal does is tested with one: tests/edge/test_approving.py.
     """
 
     @contextmanager

@@ -79,7 +79,7 @@ class Desk:
         return subprocess.run(
             [str(_BIN / "hindbrain"), words[0], "--vault", str(self.vault), *words[1:]],
             env=dict(environ or self.environ), cwd=self.place, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False, start_new_session=True,
+            capture_output=True, encoding="utf-8", check=False, start_new_session=True,
         )  # fmt: skip
 
     def data(self, *words: str) -> Any:

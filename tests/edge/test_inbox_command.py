@@ -140,3 +140,37 @@ def test_mistakes_are_said_and_change_nothing(
 def test_one_wrong_name_among_right_ones_decides_nothing(cli: Cli, ids: list[str]) -> None:
     assert cli("inbox", "refuse", "1", "2", "nobody").code == 1
     assert len(cli("inbox", "--json").data["waiting"]) == 3
+
+
+@pytest.mark.promise("P17")
+@pytest.mark.parametrize("marker", ["CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE"])
+def test_a_terminal_that_an_agent_runs_in_is_no_persons(
+    cli: Cli, ids: list[str], monkeypatch: pytest.MonkeyPatch, marker: str
+) -> None:
+    person_says(monkeypatch, "y")
+    monkeypatch.setenv(marker, "1")
+    assert cli("inbox", "accept", "--all", "--json").error == "needs_person"
+    assert len(cli("inbox", "--json").data["waiting"]) == 3
+
+
+def test_the_log_says_who_decided_and_how(
+    cli: Cli, ids: list[str], vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("inbox", "--log").out == ""
+    person_says(monkeypatch, "y")
+    cli("inbox", "accept", "1")
+    cli("inbox", "refuse", ids[1])
+    note = vault.root / cli("inbox", "--json").data["note"]
+    note.write_text(note.read_text("utf-8").replace("- [ ] remember", "- [x] remember"), "utf-8")
+    cli("inbox")
+    told = cli("inbox", "--log", "--json").data["approvals"]
+    assert [(one["id"], one["decision"], one["how"], bool(one["who"])) for one in told] == [
+        (ids[0], "accepted", "command", True),
+        (ids[1], "refused", "command", True),
+        (ids[2], "accepted", "note", False),
+    ]
+    assert ids[0] in cli("inbox", "--log").out
+
+
+def test_accepting_all_of_nothing_asks_nothing(cli: Cli) -> None:
+    assert cli("inbox", "accept", "--all").code == 0

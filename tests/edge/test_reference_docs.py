@@ -21,7 +21,7 @@ from hindbrain.edge.reference import reference
 from hindbrain.index.follow import FollowEvent
 from hindbrain.models.chat_fake import Scripted, calls
 from hindbrain.vault.write import VaultWriter
-from workbench import Vault
+from workbench import Vault, person_says
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _TOKEN = "ghp_" + "0a1B2c3D4e5F6g7H8i" * 2  # looks like one, and is none
@@ -157,7 +157,9 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
         ("recall", "", ["recall xylophone"]),
         ("inbox", "waiting", ["remember 'Ferries leave at nine' --source web", "inbox"]),
         ("inbox", "refused", ["remember 'Ferries leave at nine' --source web", "inbox refuse 1"]),
-        ("inbox", "accepted", ["remember 'Ferries leave at nine' --source web", "inbox accept 1 --yes"]),
+        ("inbox", "accepted", ["remember 'Ferries leave at nine' --source web", "inbox accept 1"]),
+        ("inbox 1", "approvals", ["remember 'Ferries' --source web", "inbox refuse 1", "inbox --log"]),
+        ("error", "", ["remember 'Ferries leave at nine' --source web", "inbox accept 1 --yes"]),
         ("task", "tasks", ["task add 'Buy rope' --project boat"]),
         ("task", "tasks", ["task add 'Buy rope'", "task done 'Buy rope'"]),
         ("task", "", ["task list"]),
@@ -186,8 +188,14 @@ def test_json_has_the_shape_that_is_written_down(cli: Cli, notes: Vault, name: s
     ],
 )
 def test_the_memory_commands_print_the_shapes_that_are_written_down(
-    cli: Cli, linked: Vault, name: str, filled: str, commands: list[str]
+    cli: Cli,
+    linked: Vault,
+    name: str,
+    filled: str,
+    commands: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    person_says(monkeypatch, "y")
     *before, last = map(shlex.split, commands)
     for command in before:
         ran = cli(*command)

@@ -60,7 +60,7 @@ def _read_ps(pid: int) -> tuple[int, Mapping[str, str]] | None:
         told = subprocess.run(
             ["/bin/ps", "-E", "-ww", "-o", "ppid=,command=", "-p", str(pid)],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             timeout=_PS_TIMEOUT_S,
             check=True,

@@ -70,22 +70,22 @@ def open_terminal() -> Iterator[Terminal | None]:
         return
     with contextlib.ExitStack() as opened:
         try:
-            terminal = _open_console(opened) if sys.platform == "win32" else _open_tty(opened)
+            terminal = _open(opened)
         except (OSError, ValueError):
             terminal = None
         yield terminal
 
 
-def _open_tty(opened: contextlib.ExitStack) -> Terminal | None:
+def _open(opened: contextlib.ExitStack) -> Terminal | None:
+    if sys.platform == "win32":
+        return Terminal(
+            opened.enter_context(_text("CONIN$", "r")), opened.enter_context(_text("CONOUT$", "w"))
+        )
     terminal = Terminal(
         opened.enter_context(_text("/dev/tty", "r")), opened.enter_context(_text("/dev/tty", "w"))
     )
     # A process in the background would be stopped by reading.
     return terminal if os.tcgetpgrp(terminal.fileno()) == os.getpgrp() else None
-
-
-def _open_console(opened: contextlib.ExitStack) -> Terminal:
-    return Terminal(opened.enter_context(_text("CONIN$", "r")), opened.enter_context(_text("CONOUT$", "w")))
 
 
 def _text(name: str, mode: str) -> IO[str]:
