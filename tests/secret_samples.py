@@ -288,7 +288,174 @@ def _others() -> Iterator[Kind]:
     )
 
 
-KINDS: tuple[Kind, ...] = (*(Kind(name, True, make, ANYWHERE) for name, make in _prefixed()), *_others())
+# --- words and a few digits, which only the sentence around them gives away
+
+_WORDS = (
+    "sunflower", "Sonnenblume", "tournesol", "girasol", "Marmalade", "penguin", "blue whale", "TigerLily",
+    "pancake", "Zugvogel", "montagne", "lighthouse", "quiet river stone", "hummingbird", "kartoffel",
+)  # fmt: skip
+# None is in the list of BIP-39 by intent: the shape counts, not the list.
+_SEED = (
+    "marble", "wander", "copper", "lantern", "orbit", "velvet", "puzzle", "harbor", "mimic", "sketch",
+    "timber",
+    "cactus", "violin", "pepper", "anchor", "salmon", "garlic", "rocket", "pillow", "meadow", "tunnel",
+    "walnut",
+    "gadget", "fiber", "hollow", "ribbon", "stone", "glide", "mango", "legal", "winner", "thank",
+    "year", "wave",
+)  # fmt: skip
+
+
+def word(rng: Random) -> str:
+    return rng.choice(_WORDS)
+
+
+def word_or_password(rng: Random) -> str:
+    return rng.choice((word, password))(rng)
+
+
+def pin(rng: Random) -> str:
+    return chars(rng, string.digits, rng.choice((4, 4, 4, 6)))
+
+
+def seed_words(rng: Random) -> list[str]:
+    return [rng.choice(_SEED) for _ in range(rng.choice((12, 12, 24)))]
+
+
+def seed_phrase(rng: Random) -> str:
+    return " ".join(seed_words(rng))
+
+
+def seed_list(rng: Random) -> str:
+    between = rng.choice((" ", "\n", ", "))
+    return between.join(f"{at}. {one}" for at, one in enumerate(seed_words(rng), 1))
+
+
+def recovery_codes(rng: Random) -> str:
+    def code() -> str:
+        digit = rng.choice(string.digits)
+        return rng.choice(
+            (
+                f"{chars(rng, LOWER, 4)}{digit}-{digit}{chars(rng, LOWER, 4)}",
+                f"{chars(rng, string.digits, 4)} {chars(rng, string.digits, 4)}",
+                chars(rng, string.digits, 8),
+            )
+        )
+
+    return rng.choice(("\n", ", ", "\n- ")).join(code() for _ in range(rng.randrange(1, 9)))
+
+
+def apache_hash(rng: Random) -> str:
+    base = ALNUM + "./"
+    return rng.choice(
+        (
+            "$apr1$" + chars(rng, base, 8) + "$" + chars(rng, base, 22),
+            "$2" + "y$10$" + chars(rng, base, 53),
+            "{S" + "HA}" + chars(rng, BASE64, 27) + "=",
+            "$6" + "$" + chars(rng, ALNUM, 8) + "$" + chars(rng, base, 86),
+        )
+    )
+
+
+WIFI = (
+    "Wi-Fi password {}", "The wifi password is {}", "The wifi password is {}.", "wifi password: {}",
+    "- WiFi password: {}",
+    "WLAN-Passwort: {}", "WLAN Passwort {}",
+    "The WiFi password at the cabin is {} and the printer is in the hall.",
+    "Remember that our guest Wi-Fi password is {}, please.", "The password for the guest wifi is {}.",
+    "| Wi-Fi password | {} |", "* **Wifi password**: `{}`", "wifi pw {}",
+    "SSID: home, wifi password = \"{}\"",
+    "Le mot de passe du wifi est {}", "La contraseña del wifi es {}.", "Hasło do wifi: {}",
+    "router password is {}",
+    "# Home\n\nWi-Fi password: {}\n\nBins on Tuesday.\n", "Wachtwoord van de wifi: {}",
+    "Password del wifi: {}",
+    "пароль от вайфая: {}", "wifi password → {}", "Senha do wifi: {}", "wifi密码：{}",
+)  # fmt: skip
+PASSWORD_IS = (
+    "My password is {}", "My password for the library is {}.", "Mein Passwort ist {}",
+    "Das Kennwort lautet {}.",
+    "Das Passwort für den Server ist {}.", "Le mot de passe est {}", "Mon mot de passe est {}.",
+    "La contraseña es {}",
+    "Mi contraseña es {}.", "La password è {}", "La parola d'ordine è {}.", "A senha é {}",
+    "Minha senha é {}.",
+    "A palavra-passe é {}", "Het wachtwoord is {}", "Mijn wachtwoord is {}.", "Hasło to {}",
+    "Moje hasło to {}.",
+    "Пароль — {}", "Мой пароль - {}", "The password is {} and nobody else knows it.",
+    '> The password is "{}".', "Ann said the passcode is {}, I think.",
+)  # fmt: skip
+LATIN_IN_OTHERS = (
+    "密码是 {}", "密碼是 {}", "我的wifi密码是{}。", "密码：{}", "パスワードは {} です", "パスワード：{}",
+    "비밀번호는 {} 입니다", "비밀번호: {}", "암호는 {}", "wifi 비밀번호: {}",
+)  # fmt: skip
+NUMBERED = (
+    "Şifre: {}", "wifi şifresi {}", "parola {}", "Şifrem {}", "Пароль: {}", "пароль {}",
+    "Mật khẩu: {}", "heslo: {}",
+    "I changed the password to {}", "mdp : {}", "Lösenord: {}", "adgangskode: {}", "salasana: {}",
+)  # fmt: skip
+PIN = (
+    "PIN is {}", "PIN: {}", "My PIN is {}.", "The PIN for the garage is {}.", "the pin code is {}",
+    "card pin {}",
+    "| PIN | {} |", "- PIN: `{}`", "Tresor-PIN {}", "alarm code: {}", "The door code is {}.",
+    "The code for the gate is {}",
+    "SIM PIN {}", 'pin = "{}" # my PIN: {}', "Meine PIN lautet {}.", "PIN-Code: {}", "пин-код: {}",
+    "garage code {}",
+    "El código de la puerta es {}", "bank pin is {}",
+)  # fmt: skip
+
+
+def _spoken() -> Iterator[Kind]:
+    yield Kind("wifi password", False, word_or_password, WIFI)
+    yield Kind("password is", False, word_or_password, PASSWORD_IS)
+    yield Kind("latin password in other scripts", False, lambda rng: word(rng).split()[0], LATIN_IN_OTHERS)
+    yield Kind(
+        "password with a digit", False, body((string.ascii_lowercase, 6), (string.digits, 2)), NUMBERED
+    )
+    yield Kind("pin", False, pin, PIN)
+    yield Kind(
+        "netrc", False, password,
+        ("machine h login u password {}", "machine api.example.com\n  login ann\n  password {}\n",
+         "default login ann password {}", "```\nmachine git.example.com login ann password {}\n```"),
+    )  # fmt: skip
+    yield Kind(
+        "password hash",
+        False,
+        apache_hash,
+        ("ann:{}", "- ann:{}", "```\nann:{}\n```", "| ann | {} |", "hash = '{}'"),
+    )
+    yield Kind(
+        "seed phrase", False, seed_phrase,
+        ("My seed phrase is {}", "seed phrase: {}", "Recovery phrase:\n\n{}\n", "{}", "- {}",
+         "```\n{}\n```",
+         "| seed phrase | {} |", "Wallet backup words: {}", "mnemonic = \"{}\"",
+         "# Ledger\n\n{}\n\nKeep it safe.\n"),
+    )  # fmt: skip
+    yield Kind(
+        "numbered seed phrase",
+        False,
+        seed_list,
+        ("Seed words:\n{}", "{}", "My recovery phrase:\n\n{}\n\nend"),
+    )
+    yield Kind(
+        "recovery codes", False, recovery_codes,
+        ("GitHub recovery codes:\n\n- {}\n", "Backup codes: {}", "backup code {}",
+         "## Recovery codes\n\n{}\n",
+         "My 2FA backup codes are {}", "| recovery code | {} |", "Recovery key: `{}`"),
+    )  # fmt: skip
+    yield Kind(
+        "webhook", False, body((LOWER, 8), "4a9", (LOWER, 8), "7k2", (LOWER, 4)),
+        ("https://hooks.example.com/t/{}", "post to https://hooks.zapier.com/hooks/catch/1234567/{}/",
+         "https://chat.example.com/hooks/{}", "- https://hook.eu1.make.com/{}",
+         "| hook | https://hooks.acme.io/in/{} |",
+         "curl -d @a.json 'https://n8n.example.com:5678/webhook/{}'",
+         "WEBHOOK=https://webhook.acme.dev/v1/{}",
+         "发到 https://open.feishu.cn/open-apis/bot/v2/hook/{} 就行"),
+    )  # fmt: skip
+
+
+KINDS: tuple[Kind, ...] = (
+    *(Kind(name, True, make, ANYWHERE) for name, make in _prefixed()),
+    *_others(),
+    *_spoken(),
+)
 
 
 # Two halves, of which the first gives the second away; both as makers, and where they stand.
@@ -326,7 +493,8 @@ PAIRS: tuple[tuple[str, Make, Make, tuple[str, ...]], ...] = (
         (
             "user: {0}\npassword: {1}", "login: {0} / {1}", "username {0}, password {1}",
             "user: {0}, pw: {1}",
-            'user = "{0}"\npass = "{1}"', '{{"user": "{0}", "password": "{1}"}}', "DB_USER={0}\nDB_PASS={1}",
+            'user = "{0}"\npass = "{1}"', '{{"user": "{0}", "password": "{1}"}}',
+            "DB_USER={0}\nDB_PASS={1}",
             "user {0} with password {1}", "| user | password |\n|---|---|\n| {0} | {1} |",
             "credentials: {0}:{1}", "username: {0}\nsecret: {1}",
         ),
@@ -361,12 +529,14 @@ def samples(seed: int, rounds: int) -> list[Sample]:
         for place in kind.places:
             for _ in range(rounds):
                 secret = kind.make(rng)
-                made.append(Sample(kind.name, kind.prefixed, secret, place.format(secret)))
+                made.append(
+                    Sample(kind.name, kind.prefixed, secret, place.format(*[secret] * place.count("{}")))
+                )
     return made
 
 
 def core(secret: str) -> Sequence[str]:
-    """The parts of a secret that must not be left over: of a key block its lines, else the whole."""
+    """The parts of a secret that must not be left over: its lines, without those around a key."""
     if "-----BEGIN" in secret:
         return [line for line in secret.split("\n") if not line.startswith("-----")]
-    return [secret]
+    return secret.split("\n")

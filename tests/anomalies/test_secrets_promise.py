@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,3 +181,62 @@ def test_an_index_built_at_once_and_one_built_by_edits_mean_the_same(
     fresh = make_bench(FakeEmbedder(), state_folder=str(tmp_path / "other"))
     fresh.sync()
     assert meaning(grown.app.index_path) == meaning(fresh.app.index_path)
+
+
+# Two of each: what a person has a command remember, and what they say to an agent whose host calls our hooks.
+SAID = {
+    "sunflower42": "I always want you to know that the wifi password is sunflower42",
+    "Sonnenblume": "Mein WLAN-Passwort lautet Sonnenblume, und der Drucker steht im Flur",
+    "tournesol": "Remember that the guest Wi-Fi password is tournesol and the printer is in the hall",
+    "82641935": "I prefer to open the garage by hand, but the PIN for the garage is 82641935",
+    "9f8e7d6c5b4a": "We always post releases to https://hooks.example.com/t/9f8e7d6c5b4a39281706f5e4",
+    "k3x8q-n5tw0": "From now on use my backup codes: k3x8q-n5tw0, 7rmyc-2v9dh",
+}
+
+
+def run(environ: dict[str, str], *words: str, given: str = "") -> str:
+    ran = subprocess.run(
+        [sys.executable, "-m", *words], env=environ, input=given.encode(), capture_output=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.decode()
+
+
+def test_spoken_secrets_stay_out_of_what_commands_and_hooks_store(vault: Vault, tmp_path: Path) -> None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("HINDBRAIN_")}
+    environ |= {
+        "HINDBRAIN_STATE_FOLDER": str(tmp_path / "state"),
+        "HINDBRAIN_CONFIG": str(tmp_path / "none.toml"),
+        "HINDBRAIN_HOOKS_DAEMON": "false",
+        "HINDBRAIN_EMBEDDING_PROVIDER": "none",
+        "HOME": str(tmp_path),
+    }
+    here = ("--vault", str(vault.root))
+    run(environ, "hindbrain", "init", *here)
+    by_command = list(SAID.items())[:2]
+    for _, sentence in by_command:
+        told = json.loads(run(environ, "hindbrain", "remember", *here, "--json", sentence))
+        assert told["removed"]
+    transcript = tmp_path / "talk.jsonl"
+    lines = [
+        {
+            "type": "user", "uuid": f"u{at}-0000", "sessionId": "s", "cwd": str(tmp_path),
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+            "message": {"role": "user", "content": sentence},
+        }
+        for at, sentence in enumerate(SAID.values())
+    ]  # fmt: skip
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    event = {"session_id": "s", "cwd": str(vault.root), "transcript_path": str(transcript), "reason": "exit"}
+    for name in ("stop", "session-end"):
+        run(environ, "hindbrain.edge.hooks.main", "claude-code", name, given=json.dumps(event))
+    run(environ, "hindbrain", "hook", "settle", *here)
+    kept = {
+        str(path): path.read_bytes()
+        for folder in (vault.root, tmp_path / "state")
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    everything = b"\n".join(kept.values())
+    assert b"secret removed: password" in everything and b"printer" in everything
+    assert [secret for secret in SAID if secret.encode() in everything] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import math
 import re
 import string
@@ -20,7 +21,8 @@ from hypothesis import strategies as st
 
 from growth import cpu_seconds, grows_linearly
 from hindbrain.base import secrets
-from hindbrain.base.secret_rules import RULES, Rule
+from hindbrain.base.secret_rule import Rule
+from hindbrain.base.secret_rules import RULES
 from hindbrain.base.secrets import find_secrets, mask, redact
 from secret_samples import KINDS, Sample, core, pair_samples, samples
 
@@ -75,6 +77,38 @@ def test_every_row_of_a_table_of_passwords_is_hidden() -> None:
     text = f"| user | password | note |\n|---|:---:|---|\n{rows}| end |  | Tulip99 |\n"
     assert "024!" not in redact(text)[0] and "024!" not in mask(text)
     assert redact(text)[0].endswith("| end |  | Tulip99 |\n")
+
+
+SPOKEN = (
+    ("webhook", "https://hooks.example.com/{}", "9f8e7d6c5b4a39281706f5e4"),
+    ("password", "The wifi password is {}", "sunflower"),
+    ("netrc login", "machine example.com login ann password {}", "sesame"),
+    ("pin", "My PIN is {}", "4711"),
+    ("password hash", "ann:{}", "$apr1$" + "ZjTqBB3f$IF9gdYAGlMrs2fuINjHsz."),
+    (
+        "seed phrase",
+        "Seed phrase: {}",
+        "legal winner thank year wave sausage worth useful legal winner thank yellow",
+    ),
+    ("recovery codes", "Recovery code: {}", "a1b2c-3d4e5"),
+    ("password", "Das Passwort lautet {}", "Sonnenblume"),
+    ("password", "Hasło to {}", "słonecznik"),
+    ("password", "パスワードは{}です", "himawari"),
+)
+PLACES = (
+    "{}", "- {}", "- [ ] {}", "> {}", "| what | {} |", "```\n{}\n```", "`{}`",
+    "# Home\n\n{}\n\nMore.\n", "Ann: {}",
+)  # fmt: skip
+
+
+@pytest.mark.promise("P21")
+@pytest.mark.parametrize(("kind", "sentence", "secret"), SPOKEN)
+def test_a_spoken_secret_is_found_as_sentence_list_item_table_and_code(
+    engine: str, kind: str, sentence: str, secret: str
+) -> None:
+    for place in PLACES:
+        text = place.format(sentence.format(secret))
+        assert redact(text) == (text.replace(secret, f"[secret removed: {kind}]"), (kind,)), text
 
 
 @pytest.mark.slow
@@ -162,6 +196,38 @@ PROSE = (
     "AC adapters: see commit 0a1b2c3d4e5f60718293a0b1c2d3e4f5a6b7c8d9",
     "Log in as root with Python3 installed.",
     "email: ann@example.com / phone: 0301234567",
+    "Please pin the tab, then pin 1024 more.",
+    "Connect PIN 13 of the Arduino to GND; GPIO pin: 17",
+    "Pin the note until 2026-05-12",
+    "The building code 2021 applies, error code 4711, zip code: 10115",
+    "The Wi-Fi password is on the fridge.",
+    "The wifi password is printed on a sticker below the router.",
+    "Wi-Fi password reset",
+    "I forgot my wifi password again; ask Ann for the wifi password",
+    "The Wi-Fi password changed yesterday. The password is wrong.",
+    "The password manager is Bitwarden and our password policy is 12 characters.",
+    "Das Passwort ist falsch. Mein Passwort ist abgelaufen.",
+    "Le mot de passe est incorrect. Le mot de passe est obligatoire.",
+    "La contraseña es incorrecta. La contraseña es demasiado corta.",
+    "La password è errata. La password è obbligatoria.",
+    "A senha é obrigatória. A senha é muito fraca.",
+    "Het wachtwoord is onjuist. Het wachtwoord is te kort.",
+    "Hasło jest wymagane. Hasło jest nieprawidłowe.",
+    "Şifre gerekli. Şifre hatalı.",
+    "Пароль должен содержать цифры. Пароль неверный.",
+    "パスワードは必須です。",
+    "비밀번호는 필수입니다.",
+    "The seed was planted in May; seed phrase wallets are risky.",
+    "Recovery codes are printed and in the safe. The backup code is in 1Password.",
+    "A seed phrase is a list of words which store all the information needed to recover a wallet on chain.",
+    "green bean swiss chard pumpkin onion corn pea and the rest of it, as every year in May",
+    "hooks.server.ts runs handle on every request to /api/webhooks/stripe",
+    "https://docs.example.com/hooks/use-effect-event-reference",
+    "https://react.dev/reference/react/hooks/useSyncExternalStore",
+    "https://github.com/ann/app/settings/hooks/123456789",
+    "Daily pass: £4.50, weekly pass: £20.50, monthly pass: ¥1,800",
+    "expected tokens per pass is $1+\\alpha_2+\\alpha_3$",
+    "The machine has a default login screen and a password field.",
 )
 
 
@@ -178,25 +244,40 @@ def test_prose_and_code_about_passwords_is_no_alarm(line: str, engine: str) -> N
     assert find_secrets(line) == []
 
 
+# Finds in 1.77 million lines of public notes, nearly all of them keys and passwords of examples.
+FINDS_IN_VAULTS = {
+    "vault_jzhao": 1,
+    "vault_kepano": 0,
+    "vault_obsidian_help": 0,
+    "vault_oldwinter_zh": 6,
+    "vault_aarnphm": 9,
+    "vault_logseq_docs": 0,
+    "md_mdn": 39,
+}
+
+
 @pytest.mark.slow
 @pytest.mark.promise("P21")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "vault_jzhao",
-        "vault_kepano",
-        "vault_obsidian_help",
-        "vault_oldwinter_zh",
-        "md_mdn",
-        "vault_aarnphm",
-        "vault_logseq_docs",
-    ],
-)
-def test_real_notes_raise_next_to_no_alarm(name: str, unpacked: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(("name", "most"), FINDS_IN_VAULTS.items())
+def test_real_notes_raise_next_to_no_alarm(name: str, most: int, unpacked: Callable[[str], Path]) -> None:
     notes = [path.read_text("utf-8", "surrogateescape") for path in sorted(unpacked(name).rglob("*.md"))]
-    lines = sum(note.count("\n") + 1 for note in notes)
-    # 56 in 1.8 million lines when this was written, nearly all of them keys and passwords of examples.
-    assert sum(len(find_secrets(note)) for note in notes) <= 1 + 0.000_1 * lines
+    assert sum(len(find_secrets(note)) for note in notes) <= most
+
+
+@pytest.mark.promise("P21")
+def test_conversations_of_strangers_raise_no_false_alarm(shared_data: Path) -> None:
+    talk = _strings(json.loads((shared_data / "locomo_dev.json").read_text("utf-8")))
+    talk += _strings(json.loads((shared_data / "memory_prefeval_dev.json").read_text("utf-8")))
+    assert len(talk) > 10_000
+    found = [secret.kind for text in talk for secret in find_secrets(text)]
+    assert found == ["json web token"]  # a real one, in the address of a picture
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _strings(part)]
 
 
 # --- a second opinion: secrets made from the patterns of another tool
@@ -392,7 +473,10 @@ HOSTILE = (
     "xoxb-", "4111-", "1234567812345678", "A", "=", " ", "\\n", "'\"`", "secret.is.", 'passphrase is "ab cd ',
     "--user a:", "?", "密码", "user: a / ", "user a password ", "client id ", "client id a secret ",
     "AK" + "IA" + "A" * 16 + " ", "AC" + "0" * 32 + " ", "| user | password |\n|---|---|\n| a | \x01 |\n",
-    "a" * 40 + " ",
+    "a" * 40 + " ", "wifi password is ", "wifi password ", "wifi: ", "password for wifi ", "passwort ist ",
+    "PIN is ", "PIN 4 ", "my pin ", "door code ", "code of the door ", "machine a login ", "$2y$10$a",
+    "{SHA}a", "seed phrase: ", "marble ", "1. marble 2. ", "recovery codes: a1b2 ", "backup code a1-",
+    "https://hooks.a.b/", "https://a/hooks/b/", "password of the a ", "пароль ", "hasło to ", "パスワードは",
 )  # fmt: skip
 
 
@@ -410,12 +494,12 @@ def mask_hostile(length: int) -> None:
 
 
 def test_time_grows_with_the_length_of_hostile_text_and_no_faster(engine: str) -> None:
-    assert grows_linearly(mask_hostile, 1_000)
+    assert grows_linearly(mask_hostile, 500)
 
 
 def test_no_single_pattern_is_slower_than_its_text_is_long(engine: str) -> None:
     used = secrets._engine()
-    texts = {size: list(map(secrets._as_bytes, hostile(size))) for size in (8_000, 64_000)}
+    texts = {size: list(map(secrets._as_bytes, hostile(size))) for size in (2_000, 16_000)}
 
     def grows_too_fast(rule: Rule, number: int) -> bool:
         def search(size: int) -> None:
@@ -423,7 +507,7 @@ def test_no_single_pattern_is_slower_than_its_text_is_long(engine: str) -> None:
                 pass
 
         # A few milliseconds are usual. Only where it takes longer is it worth asking how it grows.
-        return cpu_seconds(search, 64_000) > 0.05 and not grows_linearly(search, 8_000)
+        return cpu_seconds(search, 16_000) > 0.05 and not grows_linearly(search, 2_000)
 
-    for number, small in enumerate(texts[8_000]):
+    for number, small in enumerate(texts[2_000]):
         assert not [rule.kind for rule in used.likely(small) if grows_too_fast(rule, number)], small[:20]

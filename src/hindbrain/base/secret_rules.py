@@ -8,22 +8,10 @@ services publish.
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
 
-# How a candidate is judged after its pattern matched: by nothing more, by its entropy and digits ("random"),
-# as something a person would choose ("password"), by its check digit ("card") or by the key inside ("pem").
-# "lettered" is a password with letters and digits; "paired" one that may be a single word.
-Check: TypeAlias = Literal["", "random", "password", "lettered", "paired", "card", "pem", "mixed"]
-AWS_ID_REMOVED = "\x03"  # the end of what an AWS id becomes that was taken out before
-
-
-class Rule(NamedTuple):
-    kind: str  # as it is shown: "[secret removed: github token]"
-    pattern: str
-    keywords: tuple[str, ...]  # lower case; the pattern is tried only in a text that holds one of them
-    entropy: float = 2.5  # bits per character that a candidate has at least; placeholders have less
-    check: Check = ""
-    hint: str = ""  # a cheap pattern instead of keywords that are too common, or where there are none
+from hindbrain.base.secret_rule import AWS_ID_REMOVED, CHOSEN, Rule
+from hindbrain.base.secret_words import IS, PASS, PASS_KEYWORDS
+from hindbrain.base.spoken_secret_rules import spoken_rules
 
 
 def _prefixed() -> Iterator[Rule]:
@@ -87,12 +75,34 @@ def _prefixed() -> Iterator[Rule]:
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})",
         ("hooks.slack.com",),
     )
-    yield Rule("discord webhook", r"/api/webhooks/\d{15,20}/([\w-]{50,})", ("/api/webhooks/",))
+    yield Rule("discord webhook", r"/api/(?:v\d+/)?webhooks/\d{15,20}/([\w-]{50,})", ("/webhooks/",))
     yield Rule(
         "discord token", r"\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}", (), 3.5, "", r"\.[\w-]{6}\.[\w-]{9}"
     )
-    yield Rule("teams webhook", r"webhook\.office\.com/webhookb2/([\w@-]{40,}/[\w/-]{40,})", ("webhookb2",))
-    yield Rule("telegram token", r"\b\d{8,10}:AA[\w-]{32,34}", (":aa",), 3.0)
+    yield Rule(
+        "teams webhook",
+        r"office\.com/webhook(?:b2)?/([\w@-]{40,}/[\w/-]{40,})",
+        ("office.com/webhook",),
+    )
+    yield Rule("ifttt webhook", r"/with/key/([\w-]{16,})", ("/with/key/",), 3.0)
+    # The address alone lets anyone post: `hooks.zapier.com/...`, `chat.example.com/hooks/...`.
+    yield Rule(
+        "webhook",
+        r"(?i)://(?:[\w-]{1,63}\.){0,4}(?:web)?hooks?\.[\w.-]{3,80}(?::\d{1,5})?/"
+        r"(?:(?:services|workflows|triggers|webhookb2)/)?([\w/~=@%+.?&:-]{6,400})",
+        ("hook.", "hooks."),
+        2.5,
+        "path",
+    )
+    yield Rule(
+        "webhook",
+        r"(?i)://[\w.-]{3,100}(?::\d{1,5})?/(?:[\w.-]{1,40}/){0,5}(?:web)?hooks?(?:-test)?/"
+        r"(?:\d{15,20}/)?([\w/~=@%+.?&-]{16,400})",
+        ("hook/", "hooks/", "hook-test/"),
+        2.5,
+        "path",
+    )
+    yield Rule("telegram token", r"(?:\b|bot)(\d{8,10}:AA[\w-]{32,34})", (":aa",), 3.0)
     yield Rule(
         "stripe key", r"\b[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,}", ("k_live_", "k_test_", "k_prod_")
     )
@@ -254,17 +264,9 @@ def _named() -> Iterator[Rule]:
 
 _BODY = r"[A-Za-z0-9+/=]"
 _BEGIN = r"-----BEGIN[A-Za-z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|Static key V1)-----"
-_PASS = (
-    r"(?:password|passwd|passphrase|passcode|passwort|kennwort|contrase.a|mot de passe|senha|parola|\bpword"
-    r"|(?:\b|_)(?:pass|pwd|pw)(?:\b|_))"
-)
-_PASS_WORDS = ("passw", "passphrase", "passcode", "kennwort", "contrase", "mot de passe", "senha", "parola",
-               "pword", "pwd", "pw", "pass")  # fmt: skip
 _TO_CHOSEN = (
-    r"[\w .\-/()]{0,40}[\"'`*\]]{0,3}[ \t]{0,4}(?:=>|:=|[=:|>,]|\bis|\bist|\best|\bwas)[\"'`*]{0,3}[ \t]{0,4}"
-)
-_CHOSEN = (
-    r"(?:\"([^\"\n\x00\x01]{4,})\"|'([^'\n\x00\x01]{4,})'|`([^`\n\x00\x01]{4,})`|([^\s\"'`|<>\x00\x01]{6,}))"
+    rf"[\w .\-/()]{{0,40}}[\"'`*\]]{{0,3}}[ \t]{{0,4}}(?:=>|:=|[=:|>,]|[ \t]-[ \t]|{IS})"
+    r"[\"'`*]{0,3}[ \t]{0,4}"
 )
 _TOKEN_NAMES = (
     r"(?:(?:api|access|auth|secret|private|client|encryption|signing|master|account|service|bot|refresh|session"
@@ -315,12 +317,13 @@ def _generic() -> Iterator[Rule]:
         r"(?:key|token|secret|credential|_auth)[\w .\-\"'`*\]]*(?:[=:|>,?]|is|to)[ \t\"'`=*:|>,?]*"
         r"[\w.~+/=-]{16}",
     )
-    yield Rule("password", rf"(?i){_PASS}{_TO_CHOSEN}{_CHOSEN}", _PASS_WORDS, 1.0, "password")
+    yield Rule("password", rf"(?i){PASS}{_TO_CHOSEN}{CHOSEN}", PASS_KEYWORDS, 1.0, "password")
     yield Rule(
         "password",
         r"(?i)\"(?:ClearText)?Password\"\s{1,4}value=\"([^\"\n\x00\x01]{4,128})\"",
         ("password",),
         1.0,
+        "given",
     )
     yield Rule(
         "passphrase",
@@ -374,7 +377,7 @@ def _pairs() -> Iterator[Rule]:
         "client secret",
         r"(?i)\b(?:client[_ .-]?id|oauth client|consumer[_ .-]?key|user(?:[_ -]?name)?[\"']?[ \t]?[=:])"
         r"[^\n]{0,120}?(?:\n[^\n]{0,40}?)?"
-        r"secret[\"'`*\]]{0,3}[ \t]{0,4}(?:(?:=>|:=|[=:|>,]|\bis)[\"'`*]{0,3}[ \t]{0,4})?" + _CHOSEN,
+        r"secret[\"'`*\]]{0,3}[ \t]{0,4}(?:(?:=>|:=|[=:|>,]|\bis)[\"'`*]{0,3}[ \t]{0,4})?" + CHOSEN,
         ("secret",),
         2.5,
         "password",
@@ -382,25 +385,25 @@ def _pairs() -> Iterator[Rule]:
     # Beside the name of its user, a password may be one word: `user: ann`, `password: letmein`.
     yield Rule(
         "password",
-        rf"(?i)(?:\b|_){_USER}{_WHO}[ \t]{{0,4}}[,;&|/]?\s{{0,8}}[\"'*-]{{0,3}}\s{{0,4}}[\w-]{{0,20}}?{_PASS}"
-        rf"[\"'`*\]]{{0,3}}[ \t]{{0,4}}(?:=>|:=|[=:])[\"'`*]{{0,3}}[ \t]{{0,4}}{_CHOSEN}",
-        _PASS_WORDS,
+        rf"(?i)(?:\b|_){_USER}{_WHO}[ \t]{{0,4}}[,;&|/]?\s{{0,8}}[\"'*-]{{0,3}}\s{{0,4}}[\w-]{{0,20}}?{PASS}"
+        rf"[\"'`*\]]{{0,3}}[ \t]{{0,4}}(?:=>|:=|[=:])[\"'`*]{{0,3}}[ \t]{{0,4}}{CHOSEN}",
+        PASS_KEYWORDS,
         1.5,
         "paired",
     )
     # In prose without a sign between the two, and as `login: ann / Tulip2024!`.
     yield Rule(
         "password",
-        rf"(?i)\b{_USER}{_WHO}[ \t]{{0,2}}[,;/]?[ \t]{{0,2}}(?:and |with |using |the ){{0,3}}{_PASS}"
-        rf"[ \t]{{1,4}}{_CHOSEN}",
-        _PASS_WORDS,
+        rf"(?i)\b{_USER}{_WHO}[ \t]{{0,2}}[,;/]?[ \t]{{0,2}}(?:and |with |using |the ){{0,3}}{PASS}"
+        rf"[ \t]{{1,4}}{CHOSEN}",
+        PASS_KEYWORDS,
         1.5,
         "password",
     )
     yield Rule(
         "password",
         rf"(?i)(?:^|[\s\"'`*|(]){_USER}[\w /]{{0,12}}[=:][ \t\"'`*]{{0,5}}[\w.@+-]{{2,64}}[\"'`]?"
-        rf"[ \t]{{0,2}}[/:][ \t]{{0,2}}{_CHOSEN}",
+        rf"[ \t]{{0,2}}[/:][ \t]{{0,2}}{CHOSEN}",
         ("user", "login", "log in", "account", "credential", "creds"),
         1.5,
         "lettered",
@@ -408,14 +411,14 @@ def _pairs() -> Iterator[Rule]:
     # A table with the two side by side. Rows whose password was taken out are passed over, one look each.
     yield Rule(
         "password",
-        rf"(?i)\|[ \t]*{_USER}[^|\n]{{0,20}}\|[ \t]*{_PASS}[^|\n]{{0,20}}\|[^\n]{{0,80}}"
+        rf"(?i)\|[ \t]*{_USER}[^|\n]{{0,20}}\|[ \t]*{PASS}[^|\n]{{0,20}}\|[^\n]{{0,80}}"
         r"\n[ \t]*\|[-: |]{3,200}\n"
         r"(?:[ \t]*\|[^|\n]{0,64}\|[ \t`]*[\x00\x01][^\n]{0,200}\n)*"
         r"[ \t]*\|[^|\n]{0,64}\|[ \t`]*([^\s|`\x00\x01]{6,64})",
-        _PASS_WORDS,
+        PASS_KEYWORDS,
         1.5,
         "password",
     )
 
 
-RULES: tuple[Rule, ...] = (*_prefixed(), *_named(), *_generic(), *_pairs())
+RULES: tuple[Rule, ...] = (*_prefixed(), *_named(), *_generic(), *spoken_rules(), *_pairs())

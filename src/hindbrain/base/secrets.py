@@ -16,19 +16,17 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hindbrain.base.secret_rules import AWS_ID_REMOVED, RULES, Rule
+from hindbrain.base.secret_rule import AWS_ID_REMOVED, Rule
+from hindbrain.base.secret_rules import RULES
+from hindbrain.base.secret_words import GOES_ON, SAID_OF_ONE, marked_words, plain_letters
 
 _LABEL = re.compile(rb"\[secret removed: [a-z0-9 .]{1,40}\]")
 _HIDDEN = re.compile(r"[^\r\n]")
 _DOT = "•"  # means nothing in Markdown, YAML or full text, so what is around it is read as before
 _SHORTEST = 8  # characters: nothing shorter is found, and an empty text need not load the engine
 _QUESTION = bytes.maketrans(b"?\x02", b"\x01?")
-# Words before a password in scripts that the patterns do not see, as something of equal length that they do.
-_WORDS = (
-    ("：", ":"), ("＝", "="), ("密码是", "pw:"), ("密码为", "pw:"), ("密码", "pw"), ("口令", "pw"),
-    ("密钥", "pw"), ("パスワードは", "pword:"), ("パスワード", "pword"), ("비밀번호는", "pass:"),
-    ("비밀번호", "pass"), ("пароль", "passwd"), ("Пароль", "passwd"),
-)  # fmt: skip
+_FULL_WIDTH = (("：", ":"), ("＝", "="), ("—", "-"), ("–", "-"), ("→", ">"), ("’", "'"))
+_BEYOND_LATIN_1 = re.compile(r"[\u0100-\u024f\u0400-\u04ff\u1e00-\u1eff]")
 
 
 class Secret(NamedTuple):
@@ -76,9 +74,11 @@ def _as_bytes(text: str) -> bytes:
     if text.isascii():
         data = text.encode()
     else:
-        for word, stand_in in _WORDS:
+        for word, stand_in in (*_FULL_WIDTH, *marked_words()):
             if word[0] in text:  # far cheaper than to look for the word
                 text = text.replace(word, stand_in)
+        if _BEYOND_LATIN_1.search(text):
+            text = text.translate(plain_letters())
         # What can't be encoded becomes "?", so a real one is kept aside meanwhile.
         data = text.replace("?", "\x02").encode("latin-1", "replace").translate(_QUESTION)
     if b"\\" in data:  # a line break inside a string of code is one to us as well
@@ -112,7 +112,9 @@ def _found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
         value = data[start:stop]
         if rule.check in ("password", "lettered", "paired"):
             value = _ended(value)
-            stop = start + len(value)
+        elif rule.check == "said":
+            value = _said(value)
+        stop = start + len(value)
         if value and _entropy(value) >= rule.entropy and accept(value):
             yield Secret(rule.kind, start, stop)
 
@@ -126,15 +128,23 @@ _STAND_IN = re.compile(
     rb"|your[_ -]|your(?:pass|secret|token|key|api|own)|(?:my|the|a|new|old|some|enter|insert)?[_ -]?"
     rb"(?:example|sample|dummy|placeholder|redacted|changeme|string|none|null|undefined|true|false|secret|token"
     rb"|password|passwd|pass|pwd|user|username|hidden)[\d!]{0,3}$"
+    rb"|some value$|[$\xa3\xa5]\d[\d.,]*$|\+ |:[a-z]+\??$|\$.*\\[a-z]{3}"
     rb"|process\.|os\.|env\.|getenv|https?:|\d+-?(?:char|digit|letter|bit|byte|word)"
 )
 _CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$]|\(|\[|->|::)")
 _STRONG = re.compile(rb"[!@#$%^&*+=?~\x80-\xff]")
 _WORD = re.compile(rb"[a-z]{6,24}|[A-Z][a-z]{5,23}")
-_SAID_OF_ONE = re.compile(
-    rb"(?i)(?:required|optional|incorrect|correct|invalid|valid|wrong|empty|missing|unknown|changed|default|protected"
-    rb"|encrypted|hashed|stored|manager|managers|field|input|value|reset|should|cannot|authentication|varchar|char"
-    rb"|number|boolean|object|function|const|await|return|this|self)$"
+_SPACED = re.compile(rb"[^\s]+")
+_SPOKEN = re.compile(rb"[A-Za-z0-9\x80-\xff!@#$%^&*+?~_-]{2,24}")
+_ABOUT_ONE = re.compile(rb"(?:ed|ing|able|ible|ly|n't)$")
+_MOST_WORDS = 5
+_PATH_PART = re.compile(rb"[\w~-]{7,}")
+_INFLECTED = re.compile(rb"(?:ing|ed|ly|s|tion)$")
+_PROSE = frozenset(
+    b"""
+    the and for are was were his her its not but our their these those from been has had which would could
+    should how why your did does him she them being each most many few nor yet per via etc
+    """.split()
 )
 _LONGEST = 200  # bytes of what somebody chose as a password; beyond, two quotes of a text met
 _KEY_LINE = re.compile(rb"[A-Za-z0-9+/]{20}")
@@ -155,6 +165,7 @@ def _is_password(value: bytes) -> bool:
         or value.count(b" ") > 3
         or _STAND_IN.match(value)
         or _CODE.match(value)
+        or value.lower() in SAID_OF_ONE
     ):
         return False
     letters = any(65 <= byte <= 90 or 97 <= byte <= 122 for byte in value)
@@ -176,7 +187,71 @@ def _is_paired(value: bytes) -> bool:
     """A password, or one word: beside the name of a user that is enough."""
     if _is_password(value):
         return True
-    return _WORD.fullmatch(value) is not None and not (_STAND_IN.match(value) or _SAID_OF_ONE.match(value))
+    return _WORD.fullmatch(value) is not None and not (_STAND_IN.match(value) or value.lower() in SAID_OF_ONE)
+
+
+def _said(value: bytes) -> bytes:
+    """The part of a sentence that may be a password: `sunflower and the printer` -> `sunflower`."""
+    end = words = 0
+    for word in _SPACED.finditer(value):
+        if word[0].lower().strip(b"\"'.,;:!?)") in GOES_ON:
+            break
+        words, end = words + 1, word.end()
+        if word[0][-1:] in b".,;:!?)":
+            break
+    else:
+        words = words if words <= _MOST_WORDS else 0
+    return value[:end].rstrip(b" \t.,;:!?)") if words else b""
+
+
+def _is_said(value: bytes) -> bool:
+    """A password of a sentence: not what people say about one ("required", "printed below")."""
+    words = value.split()
+    first = words[0].lower()
+    if len(words) == 1 and _is_password(value):
+        return True
+    if _STAND_IN.match(value) or _CODE.match(value) or not all(_SPOKEN.fullmatch(word) for word in words):
+        return False
+    if len(words) < 3 and (first in SAID_OF_ONE or (words[0].islower() and _ABOUT_ONE.search(first))):
+        return False
+    return len(value) >= 4 and words[-1].lower() not in SAID_OF_ONE
+
+
+def _is_quoted(value: bytes) -> bool:
+    words = value.lower().split()
+    return 1 <= len(words) <= _MOST_WORDS and SAID_OF_ONE.isdisjoint(words[:1]) and _is_given(value)
+
+
+def _is_given(value: bytes) -> bool:
+    return not _STAND_IN.match(value)
+
+
+def _has_token(value: bytes) -> bool:
+    """A path in which some part looks random: the address is the credential."""
+    if _STAND_IN.match(value):
+        return False
+    parts = [part.translate(None, b"-_~") for part in _PATH_PART.findall(value)]
+    return any(_turns(part) >= max(3, 0.4 * len(part) if part.isalpha() else 3) for part in parts)
+
+
+_BACKUP_TOKEN = re.compile(rb"[A-Za-z0-9]+")
+_SEED_WORD = re.compile(rb"[A-Za-z]+")
+_SEED_COUNTS = (12, 15, 18, 21, 24)
+
+
+def _are_codes(value: bytes) -> bool:
+    tokens = _BACKUP_TOKEN.findall(value)
+    digits = sum(48 <= byte <= 57 for byte in value)
+    one_case = all(token.islower() or token.isupper() or token.isdigit() for token in tokens)
+    return digits >= 3 and one_case and len(b"".join(tokens)) >= 6
+
+
+def _is_seed(value: bytes) -> bool:
+    """As many words as a wallet has, and none of those that prose needs (BIP-39 lists none of them)."""
+    words = [word.lower() for word in _SEED_WORD.findall(value)]
+    if len(words) not in _SEED_COUNTS or not _PROSE.isdisjoint(words):
+        return False
+    return sum(_INFLECTED.search(word) is not None for word in words) <= len(words) // 6
 
 
 def _is_random(value: bytes) -> bool:
@@ -215,6 +290,12 @@ _CHECKS: dict[str, Callable[[bytes], bool]] = {
     "password": _is_password,
     "lettered": _is_lettered,
     "paired": _is_paired,
+    "said": _is_said,
+    "quoted": _is_quoted,
+    "given": _is_given,
+    "path": _has_token,
+    "seed": _is_seed,
+    "codes": _are_codes,
     "mixed": _has_both,
     "card": _is_card,
     "pem": lambda value: _KEY_LINE.search(value) is not None,
