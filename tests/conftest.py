@@ -17,6 +17,7 @@ from hindbrain.base.config import load_config
 from hindbrain.memory.inbox.presence import MARKERS
 from hindbrain.models.embedder import Embedder
 from hindbrain.models.fake import FakeEmbedder
+from promise_runs import pytest_runtest_logreport, pytest_runtest_setup, pytest_sessionfinish  # noqa: F401
 from workbench import NOW, Bench, MakeBench, Vault
 
 # Keep bytecode, whatever the environment says: without it, every program that a test starts compiles all of

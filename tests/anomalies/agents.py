@@ -1,6 +1,7 @@
-"""Agents: processes that use one vault at once through the tools, and keep a log of what they were told.
+"""Agents that use one vault at once through a door, and keep a log of what they were told.
 
-The log lies outside the vault, one file for each agent, a line for each call, written after it returned.
+The log lies outside the vault, one file for each agent, a line for each call, written after it returned. A
+door is the tools in a forked process, a real MCP server over stdio, or the real command line.
 """
 
 from __future__ import annotations
@@ -8,18 +9,22 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
+import subprocess
+import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hindbrain.app import App, build_app
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, NoteChanged
 from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools import tool_named
-from hindbrain.memory.tools.tool import ToolResult, call
+from hindbrain.memory.tools.tool import call
 
 LOG, BOARD, COUNTER = "Shared log.md", "Board.md", "Counter.md"
 TASKS, MEMORIES = "Agent/Active Tasks.md", ("Agent/Memory/", "Agent/Decisions/")
@@ -35,6 +40,7 @@ DEEDS = (
     "append",
     "remember",
 )
+COMMAND_DEEDS = ("append", "own_line", "count", "remember", "append_below", "insist")
 _BACK_AND_FORTH = 8
 
 
@@ -47,6 +53,135 @@ class Told(NamedTuple):
     code: str
     seconds: float
     current_hash: str = ""  # of a conflict
+
+
+class Answer(NamedTuple):
+    """What a door said to a call."""
+
+    code: str  # "ok", or an error's
+    text: str = ""  # of a note that was read
+    hash: str = ""  # of a note that was read; of a conflict the current one
+
+
+class Door(Protocol):
+    def use(self, tool: str, args: Mapping[str, Any]) -> Answer: ...
+
+    def close(self) -> None: ...
+
+
+class ToolDoor:
+    """The tools, in this process."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def use(self, tool: str, args: Mapping[str, Any]) -> Answer:
+        try:
+            data = call(self._app.memory, tool_named(tool), args).data
+        except HindbrainError as error:
+            return Answer(error.code, hash=error.current_hash if isinstance(error, NoteChanged) else "")
+        return Answer("ok", str(data.get("text", "")), str(data.get("hash", "")))
+
+    def close(self) -> None:
+        self._app.close()
+
+
+class McpDoor:
+    """A real MCP server over stdio, in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "hindbrain", "mcp", "--vault", str(folder / "vault"), "--tools", "all",
+             "--no-watch"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ(folder),
+        )  # fmt: skip
+        self.pid = self._process.pid
+        self._id = 0
+        who = {"name": "agent", "version": "1"}
+        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who})
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def use(self, tool: str, args: Mapping[str, Any]) -> Answer:
+        result = self._ask("tools/call", {"name": tool, "arguments": args})["result"]
+        text = str(result["content"][0]["text"])
+        if result.get("isError"):
+            code, current = re.match(r"error \((\w+)\)", text), re.search(r"[Hh]ash: (\w+)", text)
+            return Answer(code[1] if code else text, hash=current[1] if current else "")
+        note, _, known = text.rpartition("\nhash: ")
+        return Answer("ok", note.rpartition("\n… lines")[0], known)
+
+    def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self._id += 1
+        self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        assert self._process.stdout is not None
+        while (answer := json.loads(self._process.stdout.readline())).get("id") != self._id:
+            pass
+        return dict(answer)
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        assert self._process.wait(60) == 0
+        self._process.stdout.close()
+
+
+class CommandDoor:
+    """The real command line: a process for each call."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def use(self, tool: str, args: Mapping[str, Any]) -> Answer:
+        words, given = self._words(tool, args)
+        ran = subprocess.run(
+            [sys.executable, "-m", "hindbrain", words[0], "--vault", str(self._folder / "vault"), "--json",
+             *words[1:]],
+            input=given.encode(), capture_output=True, env=environ(self._folder), check=False,
+        )  # fmt: skip
+        data = json.loads(ran.stdout)
+        if ran.returncode:
+            current = re.search(r"hash is (\w+)", data["error"]["message"])
+            return Answer(data["error"]["code"], hash=current[1] if current else "")
+        return Answer("ok", str(data.get("text", "")), str(data.get("hash", "")))
+
+    def _words(self, tool: str, args: Mapping[str, Any]) -> tuple[list[str], str]:
+        match tool:
+            case "vault_append":
+                below = ["--heading", args["heading"]] if "heading" in args else []
+                return ["note", "append", args["path"], *below, args["content"]], ""
+            case "vault_read":
+                return ["read", args["path"]], ""
+            case "vault_write":
+                return ["note", "write", args["path"], "--hash", args["hash"]], args["content"]
+            case "remember":
+                return ["remember", args["fact"]], ""
+            case "task_create":
+                return ["task", "add", args["title"]], ""
+        raise AssertionError(tool)
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def environ(folder: Path, *, embedder: str = "none") -> dict[str, str]:
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("HINDBRAIN_")}
+    return {
+        **usual,
+        "HINDBRAIN_STATE_FOLDER": str(folder / "state"),
+        "HINDBRAIN_CONFIG": str(folder / "none.toml"),
+        "HINDBRAIN_EMBEDDING_PROVIDER": embedder,
+        "HINDBRAIN_HOOKS_DAEMON": "false",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
 
 
 def make_app(folder: Path, *, embedder: str = "none") -> App:
@@ -71,7 +206,7 @@ def warm_up(folder: Path) -> None:
     """What all of them would import and compile is paid for once, before the processes part."""
     prepare(folder, 1)
     app = make_app(folder)
-    agent = Agent(app, 0, folder / "told.jsonl")
+    agent = Agent(ToolDoor(app), 0, folder / "told.jsonl")
     for number, deed in enumerate(DEEDS):
         agent.do(deed, number)
     app.memory.settle(idle=True)
@@ -97,12 +232,39 @@ def run_agents(folder: Path, agents: int, deeds: int, *, embedder: str = "none")
     return [told for who in range(agents) for told in _read_log(folder, who)]
 
 
+def run_doors(folder: Path, doors: Sequence[Door], deeds: Callable[[Door], int]) -> list[Told]:
+    """An agent for each door, all at once; returns what they were told. The doors are closed afterwards."""
+    (folder / "told").mkdir()
+    errors: list[str] = []
+    start = threading.Barrier(len(doors))
+
+    def live(who: int, door: Door) -> None:
+        try:
+            agent = Agent(door, who, folder / "told" / f"{who}.jsonl")
+            start.wait()
+            usable = COMMAND_DEEDS if isinstance(door, CommandDoor) else DEEDS
+            for number in range(deeds(door)):
+                agent.do(usable[(who + number) % len(usable)], number)
+            door.close()
+        except BaseException:  # noqa: BLE001 - the test shows it
+            start.abort()
+            errors.append(traceback.format_exc())
+
+    threads = [threading.Thread(target=live, args=pair) for pair in enumerate(doors)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors[0]
+    return [told for who in range(len(doors)) for told in _read_log(folder, who)]
+
+
 def _live(folder: Path, who: int, deeds: int, gate: int, embedder: str) -> None:
     """In a process of its own, which never returns to the test."""
     code = 1
     try:
         app = make_app(folder, embedder=embedder)
-        agent = Agent(app, who, folder / "told" / f"{who}.jsonl")
+        agent = Agent(ToolDoor(app), who, folder / "told" / f"{who}.jsonl")
         os.read(gate, 1)
         for number in range(deeds):
             agent.do(DEEDS[(who + number) % len(DEEDS)], number)
@@ -122,8 +284,8 @@ def _read_log(folder: Path, who: int) -> Iterator[Told]:
 class Agent:
     """Does as agents do: calls tools; after a conflict reads again and makes its change on that."""
 
-    def __init__(self, app: App, who: int, log: Path) -> None:
-        self._app = app
+    def __init__(self, door: Door, who: int, log: Path) -> None:
+        self._door = door
         self._who = who
         self._log = log.open("a", encoding="utf-8")
         self._dice = random.Random(who)
@@ -181,23 +343,19 @@ class Agent:
         while True:
             read = self._use("read", "vault_read", token, path=path)
             assert read is not None
-            content = change(str(read.data["text"]))
-            if self._use(deed, "vault_write", token, path=path, content=content, hash=read.data["hash"]):
+            content = change(read.text)
+            if self._use(deed, "vault_write", token, path=path, content=content, hash=read.hash):
                 return
 
-    def _use(self, deed: str, tool: str, token: str, **args: Any) -> ToolResult | None:
-        """None after an error that says what to do; anything else ends the agent, and the test."""
+    def _use(self, deed: str, tool: str, token: str, **args: Any) -> Answer | None:
+        """None after an error; the test judges which errors may be."""
         begun = time.perf_counter()
-        code, current, result = "ok", "", None
-        try:
-            result = call(self._app.memory, tool_named(tool), args)
-        except HindbrainError as error:
-            code = error.code
-            current = error.current_hash if isinstance(error, NoteChanged) else ""
+        answer = self._door.use(tool, args)
         seconds = time.perf_counter() - begun
-        self._log.write(json.dumps(Told(deed, tool, token, code, seconds, current)) + "\n")
+        current = answer.hash if answer.code != "ok" else ""
+        self._log.write(json.dumps(Told(deed, tool, token, answer.code, seconds, current)) + "\n")
         self._log.flush()
-        return result
+        return answer if answer.code == "ok" else None
 
 
 def distribution(told: Sequence[Told]) -> str:

@@ -1,7 +1,7 @@
 """P3 and P11: fifty agents on one vault lose nothing of each other's work, and none waits for long.
 
-Every agent is a process that uses the tools as an MCP host does. What they were told is compared with what
-is in the notes when all have ended.
+Every agent is a process: an MCP server over stdio, a command for each call, or (for many at little cost) a
+forked one that calls the tools. What they were told is compared with what is in the notes in the end.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,22 +18,45 @@ if sys.platform == "win32":
     pytest.skip("the agents are forked", allow_module_level=True)
 
 from tests.anomalies import agents, oracle
-from tests.anomalies.agents import Told
+from tests.anomalies.agents import CommandDoor, Door, McpDoor, Told
 
 AGENTS = 50
 
 
 def run(place: Path, deeds: int) -> tuple[Path, list[Told]]:
-    """What they were told; afterwards everything that waited is in its note."""
+    """Forked agents: what they were told; afterwards everything that waited is in its note."""
     agents.warm_up(place / "warm")
     folder = place / "work"
     agents.prepare(folder, AGENTS)
     told = agents.run_agents(folder, AGENTS, deeds)
+    settle(folder)
+    return folder, told
+
+
+def run_doors(folder: Path, servers: int, commands: int, *, calls: int, commanded: int) -> list[Told]:
+    """As `run`, through real servers with `calls` deeds each and commands with `commanded` deeds each."""
+    agents.prepare(folder, servers + commands)
+    with ThreadPoolExecutor(4) as pool:  # in turn: fifty cold starts at once would measure the machine
+        doors: list[Door] = list(pool.map(lambda who: _started(folder, who), range(servers)))
+    doors += [CommandDoor(folder) for _ in range(commands)]
+    told = agents.run_doors(folder, doors, lambda door: commanded if isinstance(door, CommandDoor) else calls)
+    settle(folder)
+    return told
+
+
+def _started(folder: Path, who: int) -> McpDoor:
+    """A server that has imported what it needs."""
+    door = McpDoor(folder)
+    for tool, args in (("vault_append", {"path": f"Warm {who}.md", "content": "x"}), ("task_list", {})):
+        assert door.use(tool, args).code == "ok"
+    return door
+
+
+def settle(folder: Path) -> None:
     app = agents.make_app(folder)
     app.memory.settle(idle=True)
     assert app.memory.queue.pending() == []
     app.close()
-    return folder, told
 
 
 def everything_acknowledged_is_there(folder: Path, told: list[Told]) -> None:
@@ -69,14 +93,14 @@ def _agent(token: str) -> str:
     return token.removeprefix("zq").partition("x")[0]
 
 
-def nothing_else_is_changed_or_left(folder: Path) -> None:
+def nothing_else_is_changed_or_left(folder: Path, count: int = AGENTS) -> None:
     root, state = folder / "vault", next((folder / "state").iterdir())
     oracle.nothing_is_left_over(root, state)
     assert oracle.conflict_copies(root) == []
     between = re.findall(
         r"^Between (\d+) and the next\.$", (root / agents.BOARD).read_text(encoding="utf-8"), re.M
     )
-    assert between == [str(who) for who in range(AGENTS)]
+    assert between == [str(who) for who in range(count)]
     tasks = re.findall(
         r"^- \[.\] \*\*Look after (\w+)\*\* ", (root / agents.TASKS).read_text(encoding="utf-8"), re.M
     )
@@ -87,7 +111,7 @@ def a_stale_hash_was_a_conflict_that_names_the_current_one(told: list[Told]) -> 
     """And nothing else was an error: no Busy, no conflict for who sends no hash."""
     errors = [one for one in told if one.code != "ok"]
     assert {(one.tool, one.code) for one in errors} <= {("vault_write", "conflict")}
-    assert all(len(one.current_hash) == 64 for one in errors)
+    assert all(len(one.current_hash) in (16, 64) for one in errors)  # a model is shown the first 16 digits
 
 
 @pytest.mark.promise("P3")
@@ -97,9 +121,9 @@ def test_fifty_agents_on_one_vault_lose_nothing_and_are_never_turned_away(place:
     everything_acknowledged_is_there(folder, told)
     nothing_else_is_changed_or_left(folder)
     a_stale_hash_was_a_conflict_that_names_the_current_one(told)
-    done = Counter(one.deed for one in told if one.code == "ok" and one.deed != "read")
-    assert sum(done.values()) == AGENTS * 5
-    assert set(done) == {
+    deeds = Counter(one.deed for one in told if one.code == "ok" and one.deed != "read")
+    assert sum(deeds.values()) == AGENTS * 5
+    assert set(deeds) == {
         "append",
         "append_below",
         "own_line",
@@ -110,21 +134,44 @@ def test_fifty_agents_on_one_vault_lose_nothing_and_are_never_turned_away(place:
     }
 
 
+def done(told: list[Told]) -> int:
+    return sum(one.code == "ok" and one.deed != "read" for one in told)
+
+
+@pytest.mark.promise("P3")
+@pytest.mark.promise("P11")
+def test_servers_and_commands_on_one_vault_lose_nothing_and_are_never_turned_away(place: Path) -> None:
+    told = run_doors(place, 3, 2, calls=10, commanded=3)
+    everything_acknowledged_is_there(place, told)
+    nothing_else_is_changed_or_left(place, 5)
+    a_stale_hash_was_a_conflict_that_names_the_current_one(told)
+    assert done(told) == 3 * 10 + 2 * 3
+
+
 @pytest.mark.slow
 @pytest.mark.promise("P3")
-def test_ten_thousand_deeds_of_fifty_agents_lose_nothing(place: Path) -> None:
+@pytest.mark.promise("P11")
+def test_fifty_processes_do_ten_thousand_deeds_lose_nothing_and_none_starves(place: Path) -> None:
+    alone = run_doors(place / "alone", 1, 0, calls=100, commanded=0)
+    folder = place / "together"
+    told = run_doors(folder, 48, 2, calls=205, commanded=80)
+    everything_acknowledged_is_there(folder, told)
+    nothing_else_is_changed_or_left(folder)
+    a_stale_hash_was_a_conflict_that_names_the_current_one(told)
+    assert done(told) == 48 * 205 + 2 * 80 == 10_000
+    print(agents.distribution(told))
+    # Nobody waits longer than for one turn of each other server: about 2 s where a call takes 40 ms.
+    waits = [one.seconds for one in told if _agent(one.token) not in ("48", "49")]
+    usual = agents.percentile([one.seconds for one in alone], 0.99)
+    assert agents.percentile(waits, 0.99) <= 50 * usual
+
+
+@pytest.mark.slow
+@pytest.mark.promise("P3")
+@pytest.mark.promise("P11")
+def test_ten_thousand_deeds_of_fifty_forked_agents_lose_nothing(place: Path) -> None:
     folder, told = run(place, deeds=200)
     everything_acknowledged_is_there(folder, told)
     nothing_else_is_changed_or_left(folder)
-    conflicts = [one for one in told if one.code == "conflict"]
-    assert {one.tool for one in conflicts} <= {"vault_write"}
-    assert all(len(one.current_hash) == 64 for one in conflicts)
-
-
-@pytest.mark.slow
-@pytest.mark.promise("P11")
-def test_ten_thousand_deeds_of_fifty_agents_wait_two_seconds_at_most(place: Path) -> None:
-    _, told = run(place, deeds=200)
-    print(agents.distribution(told))
     a_stale_hash_was_a_conflict_that_names_the_current_one(told)
-    assert agents.percentile([one.seconds for one in told], 0.99) < 2.0
+    assert done(told) == 10_000

@@ -1,7 +1,8 @@
 """P9: any of the changes that were made can be taken back, in any order, and nothing else changes.
 
 The oracle replays the same operations without those that were undone. Operations name the lines they are
-about, so that the order in which they happen does not matter to the lines of the others.
+about, so that the order in which they happen does not matter to the lines of the others. Time passes: the
+changes spread over 30 days, and the daily forgetting of old revisions runs meanwhile.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import NamedTuple
 import pytest
 
 from hindbrain.base.clock import FakeClock
-from hindbrain.base.errors import NoteChanged
+from hindbrain.base.errors import NoteChanged, NotFound
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.write import VaultWriter
 
 NOTES = ("a.md", "Folder/b.md", "ünï c.md")
 ENDS = {"a.md": "\n", "Folder/b.md": "\r\n", "ünï c.md": "\n"}
 START = 12
+_DAY_S = 86_400
+_KEPT_S = 30 * _DAY_S
 
 
 class Op(NamedTuple):
@@ -73,8 +76,13 @@ def run_history(root: Path, seed: int, count: int) -> None:
         (vault / note).parent.mkdir(parents=True, exist_ok=True)
         (vault / note).write_bytes(starting_text(note))
     ops = planned(dice, count)
-    with VaultWriter(vault, state, FakeClock(1_778_846_400.0)) as writer:
-        ids = [perform(writer, vault, op) for op in ops]
+    clock = FakeClock(1_778_846_400.0)
+    ids = []
+    for op in ops:
+        with VaultWriter(vault, state, clock) as writer:  # as each command does
+            ids.append(perform(writer, vault, op))
+        clock.advance((_KEPT_S - 60) / count)
+    with VaultWriter(vault, state, clock) as writer:
         undone = dice.sample(range(count), dice.randint(1, count))
         for number in undone:
             writer.undo(ids[number])
@@ -107,6 +115,24 @@ def test_any_subset_of_changes_can_be_undone_byte_for_byte(tmp_path, seed):
 def test_any_subset_can_be_undone_in_a_thousand_histories(tmp_path, block):
     for seed in range(1_000 + block * 100, 1_100 + block * 100):
         run_history(tmp_path, seed, 24)
+
+
+@pytest.mark.promise("P9")
+def test_a_change_of_29_days_can_be_undone_and_one_of_31_days_is_forgotten(tmp_path):
+    (tmp_path / "vault").mkdir()
+    clock = FakeClock(1_778_846_400.0)
+    ids = []
+    for day in range(60):
+        with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+            ids.append(writer.append_note(f"{day}.md", b"one\n").revision_id)
+        clock.advance(_DAY_S)
+    with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+        for day in range(29):  # the last forgetting ran at the last write
+            with pytest.raises(NotFound):
+                writer.undo(ids[day])
+        for day in range(31, 60):
+            writer.undo(ids[day])
+    assert {path.name for path in (tmp_path / "vault").iterdir()} == {f"{day}.md" for day in range(31)}
 
 
 @pytest.mark.promise("P9")
