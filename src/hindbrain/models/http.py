@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from hindbrain.base.errors import Cancelled, ConfigError, ModelDown, ModelError
+from hindbrain.models.addresses import guarded_backend, is_inner, refusal
 
 if TYPE_CHECKING:
     import httpx
@@ -178,9 +179,13 @@ class HttpClient:
         outside = not is_nearby(url)
         if (outside, keeps) not in self._clients:
             limits = httpx.Limits(max_keepalive_connections=20 if keeps else 0)
-            self._clients[outside, keeps] = httpx.Client(
+            made = httpx.Client(
                 transport=self._transport, trust_env=outside, follow_redirects=False, limits=limits
             )
+            if self._transport is None:
+                # The library has no public way to this; giving it a transport would switch proxies off.
+                made._transport._pool._network_backend = guarded_backend()  # type: ignore[attr-defined]
+            self._clients[outside, keeps] = made
         return self._clients[outside, keeps]
 
     def _pause(self, seconds: float, cancelled: Callable[[], bool] | None) -> None:
@@ -221,6 +226,10 @@ def checked_url(url: str) -> str:
     odd = parts.query or parts.fragment or re.search(r"[\s\\\x00-\x1f]", url)
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or not port_ok or odd:
         raise ConfigError(f"base_url {url.partition('?')[0]!r} is not usable; write it as https://host/path")
+    if reason := refusal(parts.hostname):
+        raise ConfigError(
+            f"the host {parts.hostname!r} of base_url {reason}; write the address of the service"
+        )
     return url.rstrip("/")
 
 
@@ -235,20 +244,7 @@ def authority(url: str) -> str:
 
 def is_nearby(url: str) -> bool:
     """Is `url` on this machine or, by its spelling, on a private network? No name is looked up."""
-    import ipaddress
-
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    if host.endswith((".localhost", ".local")):
-        return True
-    if (
-        "." not in host and host[:1].isalpha() and ":" not in host
-    ):  # "localhost", a container, a box next door
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_private
+    return is_inner(urlsplit(url).hostname or "")
 
 
 def redacted(text: str, credential: Credential | None) -> str:
