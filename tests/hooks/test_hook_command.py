@@ -89,6 +89,38 @@ def test_what_waits_is_settled(synced: Any, surroundings: Path, capsys: pytest.C
     assert count_waiting(state) == 0
 
 
+@pytest.mark.promise("P12")
+def test_a_fix_that_is_not_stored_is_named_with_its_reason(
+    synced: Any, surroundings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hindbrain.app import build_app
+    from hindbrain.base.config import load_config
+    from hindbrain.context.capture.spool import append_event
+
+    state = build_app(load_config(), synced.root, warm=False).state
+
+    def fixed(session: str, command: str, output: str, cure: str) -> None:
+        steps = (("tool-failed", command, output), ("tool-ok", cure, "ok"), ("tool-ok", command, "ok"))
+        for number, (event, ran, told) in enumerate(steps):
+            tool = {"tool": "Shell", "command": ran, "output": told, "at": number}
+            append_event(state, {"event": event, "host": "cursor", "session": session, **tool})
+
+    fixed("a", "npm test", "sh: jest: not found", "npm ci")
+    fixed("b", "npm test", "sh: vitest: not found", "npm ci")
+    found = _said(capsys, "settle", "--vault", str(synced.root))
+    assert (found["stored"], found["fixes"], found["not_stored"]) == (2, 2, [])
+
+    fixed("c", "npm test", "sh: jest: not found", "npm ci")
+    found = _said(capsys, "settle", "--vault", str(synced.root))
+    assert (found["stored"], found["fixes"]) == (0, 0)
+    [left] = found["not_stored"]
+    assert "jest" in left["text"] and left["why"]
+
+    fixed("d", "npm test", "sh: jest: not found", "npm ci")
+    assert main(["hook", "settle", "--vault", str(synced.root)]) == 0
+    assert "jest" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -116,12 +116,67 @@ def test_what_is_deferred_goes_when_idle_or_along_with_others(
 
 def test_what_is_conditional_is_stored_only_when_it_says_something_new(memory: Memory, vault: Vault) -> None:
     now(memory, "Ada plays the oboe in Lund", category="contact")
-    judged(memory, "related")
+    judged(memory, "merge")
     dropped = memory.remember("Ada plays the oboe", category="contact", strategy="conditional")
-    assert (dropped.action, dropped.path, dropped.other is not None) == ("dropped", "", True)
+    assert (dropped.action, dropped.path) == ("dropped", "")
+    assert dropped.other is not None and dropped.other.text == "Ada plays the oboe in Lund"
+    assert dropped.reasons
     assert memory.remember("Bob owns a boat", category="contact", strategy="conditional").action == "queued"
     memory.settle(idle=True)
     assert len(lines(vault, "Agent/Memory/contact.md")) == 2
+
+
+def test_what_is_conditional_and_only_related_is_stored(memory: Memory, vault: Vault) -> None:
+    now(memory, "Ada plays the oboe in Lund", category="contact")
+    judged(memory, "related")
+    answer = memory.remember("Ada plays the flute in Lund", category="contact", strategy="conditional")
+    assert answer.action == "queued"
+    memory.settle(idle=True)
+    assert len(lines(vault, "Agent/Memory/contact.md")) == 2
+
+
+def test_what_is_conditional_and_says_more_than_what_is_known_is_stored(memory: Memory) -> None:
+    now(memory, "Has a dog")
+    judged(memory, "merge")
+    answer = memory.remember("Has a dog named Max", strategy="conditional")
+    assert answer.action == "queued"
+    memory.settle(idle=True)
+    assert [item.text for item in memory.book.items()] == ["Has a dog named Max"]
+
+
+FIXES = """
+    `pytest tests/test_api.py` failed with `ModuleNotFoundError: No module named 'httpx'`; fixed by: ran `pip install httpx`
+    `pytest tests/test_api.py` failed with `ModuleNotFoundError: No module named 'respx'`; fixed by: ran `pip install respx`
+    `pytest tests/test_web.py` failed with `ModuleNotFoundError: No module named 'bs4'`; fixed by: ran `pip install beautifulsoup4`
+    `npm run build` failed with `Error: Cannot find module 'vite'`; fixed by: ran `npm ci`
+    `npm run build` failed with `Error: Cannot find module 'react'`; fixed by: ran `npm install react`
+    `npm run build` failed with `error TS2304: Cannot find name 'describe'`; fixed by: edited `tsconfig.json`
+    `npm test` failed with `sh: jest: not found`; fixed by: ran `npm ci`
+    `docker build .` failed with `ERROR: failed to solve: connection reset by peer`; fixed by: ran `docker login registry.example.org`
+    `docker build .` failed with `ERROR: failed to solve: no space left on device`; fixed by: ran `docker system prune -f`
+    `docker compose up` failed with `port 5432 is already allocated`; fixed by: edited `docker-compose.yml`
+    `docker compose up` failed with `port 6379 is already allocated`; fixed by: edited `docker-compose.yml`
+    `make lint` failed with `src/a.py:1:1: F401 'os' imported but unused`; fixed by: edited `src/a.py`
+    `make lint` failed with `src/b.py:9:1: F401 'sys' imported but unused`; fixed by: edited `src/b.py`
+    `git push` failed with `error: failed to push some refs`; fixed by: ran `git pull --rebase`
+    `git push` failed with `remote: Permission denied to bot`; fixed by: ran `gh auth login`
+    `cargo build` failed with `error[E0433]: failed to resolve: use of undeclared crate serde`; fixed by: ran `cargo add serde`
+    `cargo build` failed with `error[E0432]: unresolved import tokio`; fixed by: ran `cargo add tokio`
+    `alembic upgrade head` failed with `Target database is not up to date`; fixed by: ran `alembic stamp head`
+    `alembic upgrade head` failed with `relation users already exists`; fixed by: ran `alembic stamp 3f2a9c`
+"""  # noqa: E501
+
+
+@pytest.mark.promise("P12")
+def test_every_fix_that_was_learned_is_there_and_none_twice(memory: Memory) -> None:
+    fixes = [line.strip() for line in FIXES.strip().splitlines()]
+    said = [*fixes, *fixes[::3]]
+    answers = [memory.remember(fix, category="issue", source="tool", strategy="conditional") for fix in said]
+    memory.settle(idle=True)
+    assert sorted(item.text for item in memory.book.items()) == sorted(fixes)
+    assert [answer.action == "dropped" for answer in answers] == [False] * 19 + [True] * 7
+    for answer in answers[19:]:
+        assert answer.reasons and answer.other is not None and answer.other.text == answer.text
 
 
 def test_a_batch_is_one_change_of_each_note(memory: Memory, app: App) -> None:

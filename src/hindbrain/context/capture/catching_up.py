@@ -27,6 +27,7 @@ from hindbrain.context.capture.heard import add_heard
 from hindbrain.context.capture.keeping import (
     Keeper,
     Keeps,
+    NotStored,
     Outcome,
     log_session,
     project_of,
@@ -63,8 +64,9 @@ class CaughtUp(NamedTuple):
     messages: int = 0
     stored: int = 0  # memories, fixes among them
     held: int = 0  # in the inbox, for a person
-    fixes: int = 0  # of failures
+    fixes: int = 0  # of failures, stored or held
     problems: tuple[str, ...] = ()
+    not_stored: tuple[NotStored, ...] = ()  # fixes, each with the reason
     more: bool = False  # the time was up, or another process is at it: something may be left
 
 
@@ -133,7 +135,7 @@ class Capture:
                 self._memory.flush(timeout_s=0)
         return CaughtUp(
             sessions, total.messages, total.stored, total.held, total.fixes,
-            tuple(dict.fromkeys(total.problems)), more,
+            tuple(dict.fromkeys(total.problems)), total.not_stored, more,
         )  # fmt: skip
 
     def _guarded(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:

@@ -34,15 +34,23 @@ class Keeps(Protocol):
     def flush(self, messages: Sequence[Message], session: SessionKey, *, project: str = "") -> Flushed: ...
 
 
+class NotStored(NamedTuple):
+    """A fix that was found and not stored."""
+
+    text: str
+    why: str
+
+
 class Outcome(NamedTuple):
     """What became of a piece, or of several."""
 
     messages: int = 0
     stored: int = 0
     held: int = 0
-    fixes: int = 0
+    fixes: int = 0  # stored or held
     problems: tuple[str, ...] = ()
     done: bool = True  # nothing of this session is left
+    not_stored: tuple[NotStored, ...] = ()  # fixes
 
     @property
     def kept(self) -> int:
@@ -52,6 +60,7 @@ class Outcome(NamedTuple):
         return Outcome(
             self.messages + other.messages, self.stored + other.stored, self.held + other.held,
             self.fixes + other.fixes, (*self.problems, *other.problems), other.done,
+            (*self.not_stored, *other.not_stored),
         )  # fmt: skip
 
 
@@ -90,18 +99,22 @@ class Keeper:
 
     def _remember(self, fix: Fix) -> Outcome:
         """A failure and its cure, as a known issue. It quotes a tool's output, so it is a tool's word."""
+        line = fix_line(fix)
         try:
             answer = self._memory.remember(
-                fix_line(fix), category="issue", importance=importance_of(fix), source="tool", tags=FIX_TAGS,
+                line, category="issue", importance=importance_of(fix), source="tool", tags=FIX_TAGS,
                 strategy="conditional",
             )  # fmt: skip
         except HindbrainError as error:
             if error.code in ("refused", "usage"):  # the owner does not want it, or it is no fact
-                return Outcome()
+                return Outcome(not_stored=(NotStored(line, str(error)),))
             raise
+        if answer.action == "dropped":
+            known = f": {answer.other.citation}" if answer.other is not None else ""
+            return Outcome(not_stored=(NotStored(answer.text, "; ".join(answer.reasons) + known),))
         held = answer.action == "held"
-        new = answer.action not in ("held", "dropped", "merge")
-        return Outcome(stored=int(new), held=int(held), fixes=1)
+        new = answer.action not in ("held", "merge")
+        return Outcome(stored=int(new), held=int(held), fixes=int(new or held))
 
 
 def log_session(memory: Memory, began: float, ended: float, *, project: str, host: str) -> None:

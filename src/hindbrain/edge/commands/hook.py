@@ -203,6 +203,7 @@ def _settle(args: Namespace, out: Output) -> int:
     deadline = time.monotonic() + args.seconds
     done = {"sessions": 0, "messages": 0, "stored": 0, "held": 0, "fixes": 0}
     problems: list[str] = []
+    not_stored: list[dict[str, str]] = []
     with closing(open_app(args)) as app:
         while True:
             left_s = deadline - time.monotonic()
@@ -210,6 +211,7 @@ def _settle(args: Namespace, out: Output) -> int:
             for name in done:
                 done[name] += getattr(caught, name)
             problems += [problem for problem in caught.problems if problem not in problems]
+            not_stored += [{"text": one.text, "why": one.why} for one in caught.not_stored]
             at_it = caught == CaughtUp(more=True)
             if not caught.more or left_s <= 0 or not (caught.messages or at_it):
                 break
@@ -217,9 +219,11 @@ def _settle(args: Namespace, out: Output) -> int:
                 time.sleep(min(_ANOTHER_S, max(0.0, left_s)))
     _note_problems(problems)
     if out.json:
-        out.data({**done, "problems": problems, "more": caught.more})
+        out.data({**done, "not_stored": not_stored, "problems": problems, "more": caught.more})
     else:
         out.line(_settled(done))
+        for one in not_stored:
+            out.say(safe(f"not stored ({one['why']}): {one['text']}"))
         for problem in problems:
             out.warn(safe(problem))
         if caught.more:

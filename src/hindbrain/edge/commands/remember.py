@@ -100,6 +100,8 @@ def _show(done: Remembered, out: Output) -> None:
             out.say("hindbrain inbox shows what waits; only what is accepted there is remembered")
         case "merge":
             out.line(f"known already: {safe(done.text)}\n  {place}")
+        case "dropped":
+            out.line(f"not stored ({safe('; '.join(done.reasons))}): {other}")
         case "supersede":
             out.line(f"{stored}: {safe(done.text)}\n  {place}\n  instead of: {other}")
         case "related":

@@ -71,6 +71,9 @@ class ConflictJudge:
         living = [item for item in candidates if not item.superseded and item.text.strip()]
         if not living or not text.strip():
             return Decision("new", None, 0.0, "nothing to compare with")
+        for item in living:
+            if _words_of(item.text) == _words_of(text):  # whatever the rules below make of such words
+                return Decision("merge", item, 1.0, "says the same")
         new = read_statement(unlinked(text))
         olds = [read_statement(unlinked(item.text)) for item in living]
         near = self._similarities(new, olds)
@@ -141,6 +144,11 @@ def merged_text(old: str, new: str) -> str:
     if _words_of(old) == _words_of(new):
         return old
     return fuller_of(read_statement(old), read_statement(new))[0].text
+
+
+def adds_nothing(known: str, text: str) -> bool:
+    """Whether `known` says all that `text` says. For what `judge` merges."""
+    return set(read_statement(unlinked(text)).words) <= set(read_statement(unlinked(known)).words)
 
 
 def _words_of(text: str) -> list[str]:

@@ -45,7 +45,7 @@ class Resolved(NamedTuple):
 
     def dropped(self) -> Remembered:
         """The answer for a memory that is not stored."""
-        return _answer(self.item, "dropped", self.other, ("it says nothing new",))
+        return _answer(self.item, "dropped", self.other, ("a memory that is there says the same",))
 
 
 class Applied(NamedTuple):
@@ -86,8 +86,8 @@ class Resolver:
         living = [self._newest.get(other.id, other) for other in found if other.id != item.id]
         decision = self._judge().judge(item.text, [other for other in living if not other.superseded])
         resolved = settle_decision(waiting, item, decision)
-        nothing_new = waiting.strategy == "conditional" and resolved.action in ("merge", "related")
-        if nothing_new and waiting.id not in known:  # else it was stored, and this is the second time
+        # What is known by its id was stored, and this is the second time.
+        if waiting.id not in known and _is_needless(resolved, decision):
             return Resolved(waiting, "dropped", item, decision.other)
         self._note(resolved)
         return resolved
@@ -136,6 +136,15 @@ def settle_decision(waiting: Waiting, item: MemoryItem, decision: Decision) -> R
                 waiting, "merge", other._replace(text=text, importance=importance), other, changed
             )
     return _related(waiting, item, other)
+
+
+def _is_needless(resolved: Resolved, decision: Decision) -> bool:
+    """Whether a conditional memory says nothing that the other one does not say, with as much trust."""
+    if resolved.waiting.strategy != "conditional" or decision.action != "merge" or decision.other is None:
+        return False
+    from hindbrain.memory.conflicts.conflict import adds_nothing
+
+    return resolved.action != "supersede" and adds_nothing(decision.other.text, resolved.waiting.text)
 
 
 def _related(waiting: Waiting, item: MemoryItem, other: MemoryItem) -> Resolved:

@@ -3,7 +3,7 @@
 Owns the write strategies. immediate: now, together with what waits, since in another order the older could
 replace the newer. batched: durable in the queue at once, in its note with the tenth, or when the oldest has
 waited for 30 s. deferred: the same, but nothing is written for its sake alone before the process is idle.
-conditional: only when it says something new. Knows nothing of policy.
+conditional: not when another memory says the same. Knows nothing of policy.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def _deed(done: Remembered) -> str:
         case "held":
             return f"Not stored yet{why}: it waits in the inbox as {done.id} until the user accepts it there."
         case "dropped":
-            return f"Not stored: it says nothing new{why}."
+            return f"Not stored{why}:{other}"
         case "queued":
             return f"Remembered as ^{done.id}; it is saved, and in its note soon."
         case _:
