@@ -272,6 +272,84 @@ SAME = """
     用户喜欢咖啡 | 用户很喜欢咖啡
 """
 
+NUMBERS_APART = """
+    The filter size is 20x20x1|The filter size is 16x20x1
+    The filter size is 20x20x1|The filter size is 20x1
+    The filter size is 20 x 25 x 1|The filter size is 25 x 20 x 1
+    The frame is 30×40 cm|The frame is 40×30 cm
+    The screen is 1920x1080|The screen is 1080x1920
+    The bed is 2 by 1 m|The bed is 1 by 2 m
+    The final score was 1-2|The final score was 2-1
+    The final score was 3:1|The final score was 1:3
+    The final score was 2-2|The final score was 2
+    Won 6-4, 4-6, 6-4|Won 6-4, 6-4
+    Python 3.1 is required|Python 3.10 is required
+    The server runs version 1.2.3|The server runs version 3.2.1
+    The server runs version 1.2.2|The server runs version 1.2
+    The server runs version 1.2|The server runs version 1.2.0
+    The router is at 192.168.1.1|The router is at 192.168.1.11
+    The router is at 10.0.0.1|The router is at 10.1.0.0
+    The subnet is 10.0.0.0/24|The subnet is 10.0.0.0/16
+    The API listens on 10.0.0.5:8080|The API listens on 10.0.0.5:80
+    The phone number is 555 1234|The phone number is 1234 555
+    The phone number is 555-0101|The phone number is 555-1010
+    The phone number is +49 151 2345|The phone number is +49 151 2345 67
+    The phone number is 0151 2345|The phone number is 151 2345
+    The meeting is from 9 to 5|The meeting is from 5 to 9
+    Office hours are 9:00-17:00|Office hours are 17:00-9:00
+    Office hours are 9:00 to 17:00|Office hours are 17:00 to 9:00
+    The train leaves at 10:05|The train leaves at 10:50
+    The train leaves at 7:30 am|The train leaves at 7:30 pm
+    The trip goes from 3 May to 5 June|The trip goes from 5 May to 3 June
+    The trip goes from 2026-05-03 to 2026-06-05|The trip goes from 2026-06-05 to 2026-05-03
+    The lease runs 2024-2026|The lease runs 2026-2024
+    The bag weighs 1,5 kg|The bag weighs 15 kg
+    The bag weighs 1.5 kg|The bag weighs 15 kg
+    The dose is 5 mg|The dose is 5 g
+    The dose is 5 mg twice|The dose is 5 mg
+    The cable is 10 m long|The cable is 10 km long
+    The disk holds 2 TB|The disk holds 2 GB
+    The recipe needs 2 eggs and 3 apples|The recipe needs 3 eggs and 2 apples
+    Ratio of sugar to flour is 1 to 2|Ratio of sugar to flour is 2 to 1
+    Has a hundred books|Has two hundred books
+    Owns twenty acres|Owns twenty five acres
+    Pays 20 20 1|Pays 20 1
+    The alarm codes are 4, 7 and 7|The alarm codes are 4 and 7
+    Standup is on days 1 and 3|Standup is on days 1, 3 and 5
+    The temperature is -5|The temperature is 5
+    The latency must be < 5 ms|The latency must be > 5 ms
+    The latency must be ≤ 5 ms|The latency must be ≥ 5 ms
+    The tolerance is ±5 mm|The tolerance is 5 mm
+    Rent is 1,200|Rent is 1,2
+    Opens on Monday to Friday|Opens on Friday to Monday
+    Room 3-14 is free|Room 14-3 is free
+    The mix is 1/3 oil|The mix is 3/1 oil
+    Invoice 2024-117 is paid|Invoice 117-2024 is paid
+    Ticket AB-12 is done|Ticket AB-21 is done
+    The IBAN is DE12 3456 7890|The IBAN is DE12 7890 3456
+"""
+NUMBERS_SAME = """
+    The filter size is 20x20x1|Filter size: 20x20x1
+    The filter size is 20x20x1|The filter size is 20 x 20 x 1
+    The frame is 30×40 cm|The frame is 30x40 cm
+    The server runs version 1.2.3|Server runs version 1.2.3
+    The router is at 192.168.1.1|Router is at 192.168.1.1
+    The phone number is 555-0101|Phone number: 555-0101
+    Rent is $1,200|The rent is $1200
+    Has three cats|User has 3 cats
+    The recipe needs 2 eggs and 3 apples|The recipe needs 3 apples and 2 eggs
+    Melanie has two cats and a dog|Melanie owns a dog and two cats
+    The deadline is 7 May 2023|The deadline is 2023-05-07
+    On 7 May 2023 Anna bought 3 cats|Anna bought 3 cats on 2023-05-07
+    The train leaves at 10 am|Train leaves at 10:00 am
+    The disk holds 2TB|The disk holds 2 TB
+    Office hours are 9:00 to 17:00|The office hours are 9:00 to 17:00
+    Has cats|Has 3 cats
+    The final score was 2-1|Final score was 2-1
+    The meeting is at 10:30|Meeting: at 10:30
+    The bag weighs 1.5 kg|Bag weighs 1.5 kg
+"""
+
 
 def pairs(block: str) -> list[tuple[str, str]]:
     split = [line.split("|") for line in block.strip().splitlines()]
@@ -294,6 +372,36 @@ def judged(old: str, new: str, embedder: Embedder | None = None) -> Decision:
 @pytest.mark.parametrize(("old", "new"), both_ways(APART))
 def test_what_differs_in_one_point_stays_two_lines(old: str, new: str, embedder: Embedder | None) -> None:
     assert judged(old, new, embedder).action != "merge"
+
+
+@pytest.mark.promise("P12")
+@pytest.mark.parametrize("embedder", [load_static(), None], ids=["builtin", "words"])
+@pytest.mark.parametrize(("old", "new"), both_ways(NUMBERS_APART))
+def test_other_numbers_or_the_same_in_another_order_are_never_merged(
+    old: str, new: str, embedder: Embedder | None
+) -> None:
+    assert judged(old, new, embedder).action != "merge"
+
+
+@pytest.mark.parametrize("embedder", [load_static(), None], ids=["builtin", "words"])
+@pytest.mark.parametrize(("old", "new"), both_ways(NUMBERS_SAME))
+def test_the_same_numbers_in_another_form_are_merged(old: str, new: str, embedder: Embedder | None) -> None:
+    assert judged(old, new, embedder).action == "merge"
+
+
+_NUMBERS = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+_BETWEEN = st.sampled_from([" ", "x", " x ", ".", ":", "-", "/", ", ", " to ", " and "])
+
+
+@settings(max_examples=300, deadline=None)
+@given(one=_NUMBERS, other=_NUMBERS, between=_BETWEEN)
+@pytest.mark.promise("P12")
+def test_two_sequences_of_numbers_are_merged_only_when_they_are_one(
+    one: list[int], other: list[int], between: str
+) -> None:
+    old, new = (f"The code of the gate is {between.join(map(str, each))}" for each in (one, other))
+
+    assert (judged(old, new).action == "merge") == (one == other)
 
 
 @pytest.mark.parametrize(("old", "new"), both_ways(BOTH_HOLD))

@@ -205,6 +205,47 @@ def test_more_words_on_the_same_are_taken_up(memory: Memory, vault: Vault) -> No
     assert memory.book.find(first.id).text == "Prefers dark mode in all apps"
 
 
+@pytest.mark.promise("P12")
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "in one batch"])
+def test_every_wording_that_was_merged_away_can_be_read_below_the_memory(
+    memory: Memory, vault: Vault, together: bool
+) -> None:
+    said = [
+        "Prefers dark mode",
+        "Prefers dark mode in all apps",
+        "prefers  dark mode",
+        "User prefers dark mode",
+    ]
+    judged(memory, "merge")
+    for text in said:
+        memory.remember(text, category="preference", strategy="deferred")
+        if not together:
+            memory.settle(idle=True)
+    memory.settle(idle=True)
+    [kept] = memory.book.items()
+    assert kept.text == "Prefers dark mode in all apps"
+    below = [line for line in note(vault).split("\n") if line.startswith("  - ")]
+    assert [line.split(" [")[0] for line in below] == [
+        "  - also said: Prefers dark mode",
+        "  - also said: User prefers dark mode",
+    ]
+    assert all("[source:: agent]" in line for line in below)
+    memory.remember("User prefers dark mode", category="preference", strategy="immediate")
+    assert note(vault).count("also said") == 2
+    memory.forget(kept.id)
+    assert "dark mode" not in note(vault)
+
+
+def test_a_wording_of_less_trust_says_whose_it_is_and_the_memory_stays_its_owner_s(
+    memory: Memory, vault: Vault
+) -> None:
+    mine = now(memory, "Prefers dark mode in all apps", category="preference", source="user")
+    judged(memory, "merge")
+    assert now(memory, "Prefers dark mode", category="preference", source="tool").id == mine.id
+    assert memory.book.find(mine.id).source == "user"
+    assert "  - also said: Prefers dark mode [source:: tool]" in note(vault)
+
+
 def test_another_value_replaces_the_old_one_which_stays_to_be_read(memory: Memory, vault: Vault) -> None:
     old = now(memory, "Favourite editor is vim", category="preference")
     new = now(memory, "Favourite editor is emacs", category="preference")

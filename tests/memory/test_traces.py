@@ -100,3 +100,13 @@ def test_what_is_taken_once_is_taken_for_good(lines: list[str], end: str, tail: 
     if taken is not None:
         assert traces.taken_from(taken) == taken
         assert b"Pixel" not in taken
+
+
+def test_every_wording_of_a_memory_is_looked_for() -> None:
+    note = (
+        b"- Prefers dark mode in all apps [source:: agent] ^m-1\n"
+        b"  - also said: User wants dark mode [source:: agent]\n"
+        b"  - a remark of the owner\n"
+        b"- Likes tea ^m-2\n"
+    )
+    assert texts_of("m-1", note) == {"Prefers dark mode in all apps", "User wants dark mode"}

@@ -7,7 +7,8 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, pairwise
 
 from hindbrain.memory.conflicts.statement import (
@@ -60,7 +61,7 @@ def why_apart(old: Statement, new: Statement) -> str:
 def _what_is_lost(fuller: Statement, other: Statement) -> str:
     """What of `other` is not said by `fuller`; "" when all of it is."""
     extra = set(fuller.words) - set(other.words)
-    if not other.numbers <= fuller.numbers or not _counts(other) <= _counts(fuller):
+    if _numbers_differ(fuller, other, extra):
         return "the numbers or dates differ"
     if not other.names <= set(fuller.tokens) or not other.marks <= fuller.marks:
         return "the names differ"
@@ -87,11 +88,36 @@ def _what_is_lost(fuller: Statement, other: Statement) -> str:
     return ""
 
 
-def _counts(statement: Statement) -> set[tuple[str, str]]:
-    """What each number counts, where there are several: two cats and three dogs, not the other way round."""
-    words = statement.words
-    found = {(word, after) for word, after in pairwise((*words, "")) if is_number(word) and word[0] != "@"}
-    return found if len(found) > 1 else set()
+def _numbers_differ(fuller: Statement, other: Statement, extra: Collection[str]) -> bool:
+    """Whether a number or date of `other` is missing in `fuller`, or stands in another order or role.
+
+    "From 9 to 5" is not "from 5 to 9", and 2 eggs and 3 apples are not 3 eggs and 2 apples. Where both have
+    numbers, a further one must bring a further word: "codes 4 and 7" are not "codes 4, 7 and 7".
+    """
+    mine, theirs = ([value for value, _ in statement.values] for statement in (other, fuller))
+    further = Counter(theirs) - Counter(mine)
+    if Counter(mine) - Counter(theirs) or not _in_sequence(other.dates, fuller.dates):
+        return True
+    if mine and any(value in further and after not in extra for value, after in fuller.values):
+        return True
+    if len(mine) < 2:
+        return False
+    counts = all(after and not is_number(after) for _, after in other.values)
+    return not set(other.values) <= set(fuller.values) or not (counts or _is_within(mine, theirs))
+
+
+def _in_sequence(dates: Sequence[str], among: Sequence[str]) -> bool:
+    """Days, months, years and weekdays each in the order in which the other has them."""
+    return all(
+        _is_within([one for one in dates if one[:2] == part], [one for one in among if one[:2] == part])
+        for part in {one[:2] for one in dates}
+    )
+
+
+def _is_within(some: Iterable[str], among: Iterable[str]) -> bool:
+    """Whether `among` has these in this order, perhaps with others between them."""
+    rest = iter(among)
+    return all(one in rest for one in some)
 
 
 def _foreign_kin(fuller: Statement, other: Statement) -> bool:
@@ -206,8 +232,7 @@ def _in_order(other: Statement, fuller: Statement) -> bool:
     without spaces, and of what is more than one plain sentence."""
     plain = other.text.isascii() and not _SENTENCES.search(other.text) and len(other.words) <= _ONE_SENTENCE
     plain = plain and not any(len(word) == 1 and word.isupper() for word in other.words)  # server A, server B
-    rest = iter(fuller.words)
-    return plain or all(word in rest for word in other.words)
+    return plain or _is_within(other.words, fuller.words)
 
 
 def _owned_otherwise(one: Statement, other: Statement) -> bool:

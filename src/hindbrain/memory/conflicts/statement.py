@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -44,9 +44,13 @@ _LONE_MONTH = re.compile(
 )
 _TOKEN = re.compile(
     r"@[dmy]\d+"  # a part of a date, as `_with_dates` leaves it
-    r"|(?:(?<![\w.-])-)?[$€£¥]?\d+(?:[.,:/]\d+)*(?:[ap]m\b|k\b|%)?"
+    # A size, score, version, address or telephone number is one number: the order of its parts matters.
+    r"|(?:(?<![\w.-])-)?[$€£¥]?\d+(?:(?:[.,:/–-]|\s?[xX]\s?)\d+)*(?:[ap]m\b|k\b|%)?"
     r"|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?"  # C++ and C# are no C
 )
+_THOUSANDS = re.compile(r"[-$€£¥]*\d{1,3}(?:,\d{3})+(?!\d)")
+_TIMES_SIGN = re.compile(r"\s?x\s?")
+_SHORT_UNITS = frozenset("dms")  # "10 m": elsewhere these letters are what contractions leave
 _NO_LONGER = re.compile(r"\b(?:no|not) (?:longer|more|anymore)\b|\b(?:any\s?more|any longer)\b", re.I)
 _A_WHILE = re.compile(r"\b(for|in|takes|spends|about) an? (second|minute|hour|day|week|month|year)\b", re.I)
 _A_FEW = re.compile(r"\ba few\b", re.I)
@@ -76,12 +80,18 @@ class Statement(NamedTuple):
     text: str
     words: tuple[str, ...]  # stems of what carries meaning, in order; numbers and dates among them
     numbers: frozenset[str]  # "3", "27:12", "$5"; of dates "@d7", "@m5", "@y2023"; weekdays "@wmonday"
+    values: tuple[tuple[str, str], ...]  # numbers that are no dates, in order, each with the word behind it
     names: frozenset[str]  # folded words with a capital where grammar asks for none
     marks: frozenset[str]  # chunks with signs in them, as written: "/etc/x", "user_id", "->"
     turns: frozenset[str]  # what turns the meaning: "not", "only", "than", "plan", "past"
     kin: frozenset[str]  # "sister", "boss": whose matter it is
     lead: str  # the first word that carries meaning; whose matter it is, in "Anna likes jazz"
     tokens: tuple[str, ...]  # all words as written, folded, stop words too
+
+    @property
+    def dates(self) -> list[str]:
+        """The parts of dates, and weekdays, in order."""
+        return [word for word in self.words if word[0] == "@"]
 
     @property
     def times(self) -> frozenset[str]:
@@ -95,7 +105,7 @@ def read_statement(text: str) -> Statement:
 
 
 def _read(text: str) -> Statement:
-    plain = unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("’", "'")
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("’", "'").replace("×", "x")
     marked, phrases = _with_turns(_with_dates(plain))
     words: list[str] = []
     names: set[str] = set()
@@ -110,13 +120,18 @@ def _read(text: str) -> Statement:
         elif (turn := _turn_of(folded)) is not None:
             turns.append(turn)
             folded = DENIALS.get(folded, "")
-        words.append((folded and word_of(folded)) or (token if is_name else ""))
+        word = (folded and word_of(folded)) or (token if is_name else "")
+        if folded in _SHORT_UNITS and words and words[-1] and is_number(words[-1]):
+            word = folded
+        words.append(word)
+    values = _values(words)
     words = [word for word in words if word]
     content = [word for word in words if not is_number(word)]
     return Statement(
         text=text,
         words=tuple(words),
         numbers=frozenset(filter(is_number, words)),
+        values=values,
         names=frozenset(names),
         marks=_marks(plain),
         turns=_counted(turns),
@@ -127,6 +142,19 @@ def _read(text: str) -> Statement:
 
 
 _read_once = lru_cache(maxsize=4096)(_read)
+
+
+def _values(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """`words`: of each token, "" for one that carries no meaning. "two hundred" and "555 0101" are one."""
+    found: list[tuple[str, str]] = []
+    run: list[str] = []
+    for at, word in enumerate((*words, "")):
+        if word and is_number(word) and word[0] != "@":
+            run.append(word)
+        elif run:
+            found.append((" ".join(run), next(filter(None, words[at:]), "")))
+            run = []
+    return tuple(found)
 
 
 def _is_name(token: str, folded: str) -> bool:
@@ -218,7 +246,7 @@ def _with_dates(text: str) -> str:
     text = _MONTH_DAY.sub(lambda m: _date(m[2], str(MONTHS[m[1].casefold()]), m[3]), text)
     text = _LONE_MONTH.sub(lambda m: m[1] + _date(None, str(MONTHS[m[2].casefold()]), m[3]), text)
     text = re.sub(r"(\d)\s+([ap])\.?m\b", r"\1\2m", text, flags=re.I)
-    return re.sub(r"(?<![\d$€£@.,:/-])\b((?:19|20)\d\d)\b(?![\d:/%]|[.,]\d)", r"@y\1", text)
+    return re.sub(r"(?<![\d$€£@.,:/-])\b((?:19|20)\d\d)\b(?![\d:/%x]|[.,–-]\d)", r"@y\1", text)
 
 
 def _date(day: str | None, month: str, year: str | None) -> str:
@@ -243,7 +271,8 @@ def _turn_of(folded: str) -> str | None:
 
 
 def _number(folded: str) -> str:
-    bare = folded.replace(",", "")
+    bare = folded.replace(",", "") if _THOUSANDS.match(folded) else folded
+    bare = _TIMES_SIGN.sub("x", bare)
     for ending in ("am", "pm"):
         if bare.endswith(ending):
             return bare.removesuffix(ending).removesuffix(":00") + ending

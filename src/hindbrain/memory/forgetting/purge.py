@@ -97,14 +97,14 @@ def _traces(memory: Memory, writer: VaultWriter, memory_id: str) -> Traces:
     texts = _Intent(memory.state / _FOLDER, memory_id).texts()
     for data in writer.all_kept():
         texts |= texts_of(memory_id, data)
-    archived = memory.find_archived(memory_id)
-    if archived is not None:
-        texts.add(archived.text)
+    stored = [memory.find_archived(memory_id)]
     try:
-        texts.add(memory.book.find(memory_id).text)
+        stored.append(memory.book.find(memory_id))
     except NotFound:
-        if not texts:
+        if not texts and stored == [None]:
             raise
+    for item in filter(None, stored):
+        texts |= {item.text} | texts_of(memory_id, memory.notebook.read(item.path).data)
     return Traces(memory_id, texts)
 
 

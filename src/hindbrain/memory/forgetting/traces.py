@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.items.item import parse_entries
+from hindbrain.memory.items.item import parse_entries, wordings_below
 from hindbrain.memory.items.item_line import read_line
 from hindbrain.search.terms import STOP_WORDS
 from hindbrain.vault.lines import NoteLines
@@ -95,7 +95,7 @@ def _telling(said: str) -> frozenset[str]:
 
 
 def texts_of(memory_id: str, data: bytes) -> set[str]:
-    """What the memory says in these bytes of a note."""
+    """What the memory says in these bytes of a note, in all its wordings."""
     if f"^{memory_id}".encode() not in data:
         return set()
     try:
@@ -103,7 +103,8 @@ def texts_of(memory_id: str, data: bytes) -> set[str]:
     except VaultError:
         return set()
     entries = parse_entries(texts, path="", category="fact")
-    return {entry.item.text for entry in entries if entry.item.id == memory_id}
+    own = [entry for entry in entries if entry.item.id == memory_id]
+    return {text for entry in own for text in (entry.item.text, *wordings_below(texts, entry))}
 
 
 def _said(text: str) -> str:

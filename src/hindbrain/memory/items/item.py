@@ -24,6 +24,7 @@ from hindbrain.vault.note import Block
 from hindbrain.vault.origin import SOURCES
 
 DEFAULT_IMPORTANCE = 0.5
+ALSO_SAID = "also said: "  # of a wording that was merged with the one above it
 STRUCK = "~"  # in `superseded`: struck through by hand, and nothing says what replaced it
 
 _ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # 32, without those that look alike
@@ -214,3 +215,15 @@ def render_item(item: MemoryItem, *, place: str = "") -> str:
     if item.id:
         parts.append(f"^{item.id}")
     return " ".join(parts)
+
+
+def render_wording(item: MemoryItem) -> str:
+    """The line below a memory for another wording of it: nothing that was said is gone without a trace."""
+    created = f" [created:: {item.created}]" if item.created else ""
+    return f"- {escape(ALSO_SAID + fold(item.text))} [source:: {item.source}]{created}"
+
+
+def wordings_below(lines: Sequence[str], entry: Entry) -> list[str]:
+    """The other wordings of a memory, as `render_wording` has written them below it."""
+    below = (read_line(line).text for line in lines[entry.text_stop : entry.stop])
+    return [text.removeprefix(ALSO_SAID) for text in below if text.startswith(ALSO_SAID)]

@@ -7,18 +7,28 @@ the memories that are meant are touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from hindbrain.memory.items.category import category_of_headings, heading_for
-from hindbrain.memory.items.item import Entry, MemoryItem, parse_entries, render_item, trust_of
+from hindbrain.memory.items.item import (
+    Entry,
+    MemoryItem,
+    parse_entries,
+    render_item,
+    render_wording,
+    trust_of,
+    wordings_below,
+)
 from hindbrain.memory.items.item_line import read_line, set_field, set_text, strike
 from hindbrain.memory.items.item_text import fold, unlinked
 from hindbrain.vault.blocks import BlockReader
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Heading
+
+_INDENT = "  "
 
 
 class Add(NamedTuple):
@@ -27,6 +37,7 @@ class Add(NamedTuple):
     item: MemoryItem
     exactly: bool = False  # also beside a line that says the same
     fields: tuple[tuple[str, str], ...] = ()  # besides those of the item
+    wordings: tuple[MemoryItem, ...] = ()  # other words for the same, which stay readable below it
 
 
 class Reword(NamedTuple):
@@ -36,6 +47,7 @@ class Reword(NamedTuple):
     text: str | None = None
     importance: float | None = None
     source: str | None = None
+    merged: tuple[MemoryItem, ...] = ()  # others that say the same: words that go stay readable below
 
 
 class Strike(NamedTuple):
@@ -78,7 +90,11 @@ def edit_note(data: bytes, steps: Sequence[Step], *, path: str, category: str) -
         step = steps[at]
         if isinstance(step, Strike) and step.by in twins:
             step = step._replace(by=twins[step.by].id)
-        if not isinstance(step, Add):
+        if isinstance(step, Reword):
+            own = [i for i in found if isinstance(steps[i], Reword) and found[i] is found[at]]
+            if at == own[0]:
+                _change(lines, found[at], _joined([steps[i] for i in own]))
+        elif not isinstance(step, Add):
             _change(lines, found[at], step)
     adds = [step for at, step in enumerate(steps) if isinstance(step, Add) and at not in found]
     if adds:
@@ -137,6 +153,20 @@ def _said(text: str) -> str:
     return unlinked(fold(text)).casefold()
 
 
+def _joined(steps: Iterable[Step]) -> Reword:
+    """One step for all rewordings of one memory: the last value of each kind, and every merged wording."""
+    first, *more = (step for step in steps if isinstance(step, Reword))
+    for step in more:
+        first = Reword(
+            first.target,
+            first.text if step.text is None else step.text,
+            first.importance if step.importance is None else step.importance,
+            first.source if step.source is None else step.source,
+            (*first.merged, *step.merged),
+        )
+    return first
+
+
 def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> None:
     if isinstance(step, Remove):
         lines.remove(entry.start, entry.stop)
@@ -153,8 +183,27 @@ def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> N
         _set(lines, entry, "importance", f"{step.importance:g}")
     if step.source is not None and step.source != entry.item.source:
         _set(lines, entry, "source", step.source)
+    if step.merged:
+        _keep_wordings(lines, entry, step.text or entry.item.text, (entry.item, *step.merged))
     if step.text is not None and step.text != entry.item.text:
         _reword(lines, entry, fold(step.text))
+
+
+def _keep_wordings(lines: NoteLines, entry: Entry, text: str, wordings: Sequence[MemoryItem]) -> None:
+    """Write those that differ from `text` below the memory, each once."""
+    below = set(map(_said, wordings_below(lines.texts, entry)))
+    new = [one for one in _others(text, wordings) if _said(one.text) not in below]
+    first = lines.texts[entry.start]
+    indent = first[: len(first) - len(first.lstrip())] + _INDENT
+    lines.insert(entry.stop, [indent + render_wording(one) for one in new])
+
+
+def _others(text: str, wordings: Iterable[MemoryItem]) -> list[MemoryItem]:
+    """The wordings that are not `text` itself, each once."""
+    found: dict[str, MemoryItem] = {}
+    for one in wordings:
+        found.setdefault(_said(one.text), one)
+    return [one for said, one in found.items() if said != _said(text)]
 
 
 def _text_lines(lines: NoteLines, entry: Entry) -> list[int]:
@@ -185,7 +234,7 @@ def _reword(lines: NoteLines, entry: Entry, text: str) -> None:
 def _insert(lines: NoteLines, entries: Sequence[Entry], adds: Sequence[Add], category: str) -> None:
     if category:
         at = entries[-1].stop if entries else len(lines.texts)
-        _put(lines, at, [_render(add, category) for add in adds])
+        _put(lines, at, [line for add in adds for line in _render(add, category)])
         return
     wanted = dict.fromkeys(heading_for(add.item.category) for add in adds)
     for heading in wanted:
@@ -196,7 +245,7 @@ def _insert(lines: NoteLines, entries: Sequence[Entry], adds: Sequence[Add], cat
 def _insert_under(lines: NoteLines, heading: str, adds: Sequence[Add]) -> None:
     """Below the heading of their category, before any heading below it; else under a new one at the end."""
     place = category_of_headings([heading]) or "fact"
-    texts = [_render(add, place) for add in adds]
+    texts = [line for add in adds for line in _render(add, place)]
     headings = _headings(lines)
     at = next((i for i, found in enumerate(headings) if category_of_headings([found.text]) == place), None)
     if at is None:
@@ -209,11 +258,11 @@ def _insert_under(lines: NoteLines, heading: str, adds: Sequence[Add]) -> None:
     _put(lines, stop, texts)
 
 
-def _render(add: Add, place: str) -> str:
+def _render(add: Add, place: str) -> list[str]:
     line = render_item(add.item, place=place)
     for key, value in add.fields:
         line = set_field(line, key, value)
-    return line
+    return [line, *(_INDENT + render_wording(one) for one in _others(add.item.text, add.wordings))]
 
 
 def _headings(lines: NoteLines) -> list[Heading]:

@@ -34,7 +34,11 @@ def plain_blocks(lines: Sequence[str], first: int) -> list[Block] | None:
         if text_from >= 0 and kind != "text":
             blocks.append(Block("paragraph", text_from + 1, at, path))
             text_from = -1
-        if kind == "item":
+        if kind == "nested":
+            if before not in ("item", "nested") or line[4:].strip("- \t") == "" or line[4] == " ":
+                return None
+            blocks.append(Block("item", at + 1, at + 1, path))
+        elif kind == "item":
             if line[2:].strip("- \t") == "" or line[2] == " ":  # a rule, an empty item, or one with code
                 return None
             blocks.append(Block("item", at + 1, at + 1, path))
@@ -47,7 +51,7 @@ def plain_blocks(lines: Sequence[str], first: int) -> list[Block] | None:
             path = tuple(text for _, text in sections)
             blocks.append(Block("heading", at + 1, at + 1, path))
         elif kind == "text":
-            if before == "item":  # it goes on with the item
+            if before in ("item", "nested"):  # it goes on with the item
                 return None
             if text_from < 0:
                 text_from = at
@@ -58,9 +62,11 @@ def plain_blocks(lines: Sequence[str], first: int) -> list[Block] | None:
 
 
 def _kind(line: str) -> str:
-    """blank, heading, item or text; "" for what is none of these for sure."""
+    """blank, heading, item, nested (an item below one) or text; "" for what is none of these for sure."""
     if line.startswith("- "):
         return "item"
+    if line.startswith("  - "):
+        return "nested"
     if not line or line.isspace():
         return "blank"
     if line[0] == "#" and line.lstrip("#")[:1] in (" ", "\t", ""):

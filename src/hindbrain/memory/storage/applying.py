@@ -95,6 +95,7 @@ class Resolver:
     def _note(self, resolved: Resolved) -> None:
         if resolved.action != "merge":
             self._batch.add(resolved.item)
+        if resolved.item.id:
             self._newest[resolved.item.id] = resolved.item
         if resolved.action == "supersede" and resolved.other is not None and resolved.other.id:
             self._newest[resolved.other.id] = resolved.other._replace(superseded=resolved.item.id)
@@ -131,7 +132,7 @@ def settle_decision(waiting: Waiting, item: MemoryItem, decision: Decision) -> R
         text = merged_text(other.text, item.text)
         if text == other.text or mine == theirs:
             importance = max(other.importance, item.importance)
-            changed = Reword(other, None if text == other.text else text, importance)
+            changed = Reword(other, None if text == other.text else text, importance, merged=(item,))
             return Resolved(
                 waiting, "merge", other._replace(text=text, importance=importance), other, changed
             )
@@ -243,8 +244,9 @@ def _steps(
     """
     first: dict[str, list[Step]] = {}
     then: dict[str, list[Step]] = {}
+    wordings = _wordings(batch)
     for item in final.values():
-        first.setdefault(item.path, []).append(Add(item))
+        first.setdefault(item.path, []).append(Add(item, wordings=wordings.get(item.id, ())))
     order = {path: at for at, path in enumerate(first)}
     for resolved in batch:
         other = resolved.other
@@ -270,6 +272,17 @@ def _final_items(batch: Iterable[Resolved]) -> dict[str, MemoryItem]:
             old = final[resolved.other.id]
             final[old.id] = old._replace(superseded=resolved.item.id)
     return final
+
+
+def _wordings(batch: Iterable[Resolved]) -> dict[str, tuple[MemoryItem, ...]]:
+    """By id of a new memory: its own first words, and those with which others of its batch say the same."""
+    found: dict[str, tuple[MemoryItem, ...]] = {}
+    for resolved in batch:
+        if resolved.reword is None:
+            found[resolved.item.id] = (resolved.item,)
+        elif resolved.reword.target.id in found:
+            found[resolved.reword.target.id] += resolved.reword.merged
+    return found
 
 
 def _outcome(
