@@ -35,13 +35,16 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
 
 PAIRS = Path(__file__).parent / "data" / "memory_pairs.tsv"
+_WHAT = ("merge", "supersede", "change", "matter")
+_CHANGES = ("change", "beside")
+_ENDS = ("contradiction", "change")
 _CANDIDATES = 16
 _ROUNDS = 200
 
 
 class Pair(NamedTuple):
     half: str  # "fit" or "check"
-    label: str  # same, related, different or contradiction
+    label: str  # same, related, different, contradiction, change (of old by new) or beside (both stay)
     old: str
     new: str
 
@@ -53,7 +56,8 @@ class Judged(NamedTuple):
 
 def run(_: Options) -> Outcome:
     pairs = read_pairs(PAIRS)
-    fit, check = ([pair for pair in pairs if pair.half == half] for half in ("fit", "check"))
+    check = [pair for pair in pairs if pair.half == "check"]
+    fit = [pair for pair in pairs if pair.half == "fit" and pair.label not in _CHANGES]
     figures: dict[str, Figures] = {}
     calibrations = []
     for name, embedder in embedders().items():
@@ -62,7 +66,7 @@ def run(_: Options) -> Outcome:
             figures[f"{name}, bare cosine"] = quality(judged_by_cosine(check, embedder))
         calibrations.append((name, *_in_use(embedder), *map(_number, calibrated(fit, embedder))))
     ours = "builtin"
-    columns = [f"{what}.{figure}" for what in ("merge", "supersede", "matter") for figure in ("p", "r")]
+    columns = [f"{what}.{figure}" for what in _WHAT for figure in ("p", "r")]
     labels = Counter(pair.label for pair in check)
     return Outcome(
         metrics=figures[ours] | {f"words.{name}": value for name, value in figures["words"].items()},
@@ -120,20 +124,25 @@ def judged_by_cosine(pairs: Sequence[Pair], embedder: Embedder) -> list[Judged]:
 
 
 def both_ways(pair: Pair) -> list[tuple[str, str]]:
-    """As (old, new). What was so once has a direction: it ends what is so, and is not ended by it."""
-    if ("used to" in pair.old) != ("used to" in pair.new):
+    """As (old, new). A change, and what was so once, have a direction: they end what is so."""
+    if pair.label == "change" or ("used to" in pair.old) != ("used to" in pair.new):
         return [(pair.old, pair.new)]
     return [(pair.old, pair.new), (pair.new, pair.old)]
 
 
 def quality(judged: Sequence[Judged]) -> Figures:
-    """Precision and recall, in percent, of merging, superseding, and of seeing the same matter at all."""
+    """Precision and recall, in percent, of merging, superseding, of changes that were told as such (beside
+    what only looks so), and of seeing the same matter at all."""
     merge = _precision_recall((j.action == "merge", j.label == "same") for j in judged)
-    supersede = _precision_recall((j.action == "supersede", j.label == "contradiction") for j in judged)
-    matter = _precision_recall((j.action != "new", j.label != "different") for j in judged)
+    supersede = _precision_recall((j.action == "supersede", j.label in _ENDS) for j in judged)
+    changes = [j for j in judged if j.label in _CHANGES]
+    change = _precision_recall((j.action == "supersede", j.label == "change") for j in changes)
+    matter = _precision_recall(
+        (j.action != "new", j.label != "different") for j in judged if j.label not in _CHANGES
+    )
     return {
         f"{what}.{figure}": 100 * value
-        for what, values in (("merge", merge), ("supersede", supersede), ("matter", matter))
+        for what, values in zip(_WHAT, (merge, supersede, change, matter), strict=True)
         for figure, value in zip(("p", "r"), values, strict=True)
         if value is not None
     }
@@ -208,7 +217,7 @@ def _number(value: float) -> str:
 def draw(result: dict[str, Any], axes: Any) -> None:
     from benchmarks.plots import bars
 
-    names = [f"{what}.{figure}" for what in ("merge", "supersede", "matter") for figure in ("p", "r")]
+    names = [f"{what}.{figure}" for what in _WHAT for figure in ("p", "r")]
     words = {"p": "precision", "r": "recall"}
     labels = [f"{name[:-2]}\n{words[name[-1]]}" for name in names]
     bars(axes, "Conflicts between memories (%)", result, names, labels)

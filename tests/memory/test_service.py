@@ -255,6 +255,59 @@ def test_another_value_replaces_the_old_one_which_stays_to_be_read(memory: Memor
     assert [found.item.id for found in memory.recall("editor").memories] == [new.id]
 
 
+CHAINS = {
+    "editor": ["Uses VS Code", "Switched from VS Code to Neovim", "Switched from Neovim to Helix"],
+    "standup": [
+        "Standup is at 9:00",
+        "Standup moved to 10:00",
+        "Standup moved to 11:30",
+        "Standup is at 9:30",
+    ],
+    "home": ["Lives in Berlin", "Moved from Berlin to Hamburg", "Now lives in Munich"],
+    "database": [
+        "The shop uses PostgreSQL 14",
+        "The shop upgraded to PostgreSQL 16",
+        "The shop uses PostgreSQL 17",
+    ],
+    "packages": [
+        "The web app uses npm",
+        "The web app uses pnpm, not npm",
+        "The web app uses bun instead of pnpm",
+    ],
+    "smoking": ["Smokes", "Quit smoking"],
+    "wohnung": ["Maria wohnt in Berlin", "Maria ist nach Hamburg umgezogen", "Maria wohnt jetzt in Bonn"],
+    "termin": ["Das Plenum ist um 9:00", "Das Plenum wurde auf 10:00 verschoben"],
+}
+BYSTANDERS = [
+    "Moved the standup notes to Notion", "The standup room has no window", "Uses Slack",
+    "Anna lives in Berlin", "The office is in Berlin", "Likes Neovim", "The backup runs at 9:00",
+    "The side project uses npm", "Das Büro ist in Berlin", "Switched to a standing desk", "Berlin is loud",
+]  # fmt: skip
+
+
+@pytest.mark.promise("P12")
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "in one batch"])
+def test_of_a_chain_of_changes_the_last_holds_and_what_is_beside_it_stays(
+    memory: Memory, together: bool
+) -> None:
+    longest = max(map(len, CHAINS.values()))
+    rounds = [BYSTANDERS, *([c[at] for c in CHAINS.values() if at < len(c)] for at in range(longest))]
+    for texts in rounds:
+        for text in texts:
+            memory.remember(text, strategy="deferred")
+            if not together:
+                memory.settle(idle=True)
+    memory.settle(idle=True)
+    items = memory.book.items()
+    assert sorted(item.text for item in items if not item.superseded) == sorted(
+        [*BYSTANDERS, *(chain[-1] for chain in CHAINS.values())]
+    )
+    by_id = {item.id: item for item in items}
+    for chain in CHAINS.values():
+        ends = {item.text: by_id[item.superseded].text for item in items if item.superseded}
+        assert [ends[text] for text in chain[:-1]] == chain[1:]
+
+
 def test_memories_of_one_batch_replace_each_other_in_order(memory: Memory, vault: Vault) -> None:
     for editor in ("vim", "emacs", "nano"):
         memory.remember(f"Favourite editor is {editor}", category="preference")

@@ -143,7 +143,8 @@ def merged_text(old: str, new: str) -> str:
     """
     if _words_of(old) == _words_of(new):
         return old
-    return fuller_of(read_statement(old), read_statement(new))[0].text
+    older, newer = read_statement(old), read_statement(new)
+    return old if fuller_of(older, newer)[0] is older else new
 
 
 def adds_nothing(known: str, text: str) -> bool:

@@ -8,10 +8,11 @@ likes. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
+from hindbrain.memory.conflicts.change import changed, is_tool, of_one_use, read_change
 from hindbrain.memory.conflicts.statement import (
     HOW_OFTEN,
     MAX_CHARS,
@@ -21,9 +22,10 @@ from hindbrain.memory.conflicts.statement import (
     is_number,
     read_statement,
     spelled,
+    word_of,
     words_of,
 )
-from hindbrain.memory.conflicts.wording import ATTRIBUTES, COUNTRIES, KINDS, PERSONS, WEAK, word_set
+from hindbrain.memory.conflicts.wording import ATTRIBUTES, COUNTRIES, IRREGULAR, KINDS, PERSONS, word_set
 
 _UNITS = words_of(word_set("second minute hour day week month year times km mile kg gb usd eur"))
 _ATTRIBUTES = words_of(ATTRIBUTES)
@@ -32,6 +34,7 @@ _PERSONS = words_of(PERSONS)
 _KINDS = tuple(words_of(line.split()) for line in KINDS.strip().splitlines())
 _ALL_KINDS = frozenset(word for kind in _KINDS for word in kind)
 _MAX_VALUE = 5  # words; what is longer is no value
+_MAX_NOW = 3  # words of what is "now" so
 
 _SPLIT = re.compile(r"(?:^|\s)(?:is|equals|(?P<many>are))\s|\s*[:=：]\s+|：|是", re.I)
 _ATTRIBUTE_ZH = re.compile("最喜欢|截止|名字|密码|时区|生日|状态|目标|预算|地址|电话|邮箱")
@@ -46,12 +49,18 @@ _MANY = re.compile(
     r"fan of|interested in|allergic|wants?|hopes?|plans?|considers?)\b|喜欢|爱",
     re.I,
 )
+# What somebody thinks or feels now says nothing about what they thought of another matter.
+_MIND = re.compile(
+    r"\b(?:thinks?|thinking|feels?|feeling|looks?|looking|sounds?|guess|understands?|knows?|believes?|"
+    r"remembers?|excited|confident|ready|sure)\b",
+    re.I,
+)
 _OVER = re.compile(r"\b(?:over|than|to|instead of|rather)\b", re.I)
 _RELATIONS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
-        r"\b(?:lives?|living|resides?|residing|based|moved|relocated)\s+(?:in|to|at)\s|住在|搬到",
-        r"\b(?:works?|working|employed)\s+(?:at|for|by)\s|就职于",
+        r"\b(?:lives?|living|resides?|residing|based|moved|relocated)\s+(?:now\s+|from\s.{1,40}?\s)?(?:in|to|at)\s|住在|搬到",
+        r"\b(?:works?|working|employed)\s+(?:now\s+)?(?:at|for|by)\s|就职于",
         r"\b(?:works?|working|employed)\s+as\s",
         r"\b(?:is|are)\s+(?:named|called)\s|名叫",
         r"\b(?:married to|dating|engaged to)\s",
@@ -62,21 +71,16 @@ _RELATIONS = tuple(
     )
 )
 _WORDINGS = (
-    (_RELATIONS[0], "lives live living resides based moved relocated 住在 搬到"),
-    (_RELATIONS[1], "works work working employed"),
+    (_RELATIONS[0], "lives live living resides based moved relocated wohnt lebt umgezogen gezogen 住在 搬到"),
+    (_RELATIONS[1], "works work working employed arbeitet"),
     (_RELATIONS[3], "named called name"),
 )
+_STOPPED = re.compile(r"\b(?:stopped|quit|gave up)\s+(\w{2,}ing)\b", re.I)
+_COMMON = re.compile(r"(?i:an?|the|another|my|our|his|her|their|new)\s+(?:[a-z]+\s+)*[a-z]+\W*$")
+_CHOICES = words_of(word_set("prefer use favor"))
 _CHOICE = re.compile(r"\b(?:prefers?|uses?|using|favou?rs?)\s", re.I)
-_SWITCH = re.compile(
-    r"\b(?:switched|changed|moved|migrated|went|upgraded|converted|transferred)\b.*?\bfrom\s+(?P<a>.+?)\s+to\s"
-    r"|\breplaced\s+(?P<b>.+?)\s+(?:with|by)\s|\binstead of\s+(?P<c>.+)$",
-    re.I,
-)
-# Of a change, from one thing to another; the subject of the sentence is left out or stands before.
-_VERBS = words_of(
-    WEAK | word_set("prefer live use work drive move relocate switch change replace migrate upgrade convert")
-)
 _CASE = re.compile(r"\S\s+(?:in|on|at|for|during|when|if|with|under)\s+(.+)$", re.I)
+_AUXILIARIES = word_set("is are was has have had does do will can must needs am get gets go pay earn cost")
 _NUMBERED_VERBS = frozenset(("is", "has", "was", "needs", "are", "have", "uses"))
 _SCHEDULE = re.compile(
     r"\b(?:returns?|arrives?|leaves?|starts?|ends?|expires?|flies|opens?|closes?|due)\b", re.I
@@ -92,13 +96,13 @@ def contradicts(old: Statement, new: Statement) -> str:
     """Say in a few words why `new` can't hold beside `old`; "" when both can, or when it can't be told."""
     if max(len(old.text), len(new.text)) > MAX_CHARS:
         return ""  # several things are said, and the rules below would take long
-    if reason := _switched(old, new):
+    if reason := changed(old, new):
         return reason
     if old.kin != new.kin or not old.lead or not new.lead:
         return ""
     if _is_of_one(old, new) and (reason := _denied(old, new)):
         return reason
-    if old.turns != new.turns or _found(_ALSO, old.text) or _found(_ALSO, new.text):
+    if old.turns != new.turns or "not" in old.turns or _found(_ALSO, old.text) or _found(_ALSO, new.text):
         return ""
     if reason := _other_relation(old, new):
         return reason
@@ -115,35 +119,22 @@ def other_wordings(text: str) -> str:
 
     "Moved to Paris" has no word of "Lives in Berlin": who looks for candidates by words looks for these, too.
     """
-    return next((words for relation, words in _WORDINGS if relation.search(text)), "")
+    text = read_statement(text).text
+    found = next((words for relation, words in _WORDINGS if relation.search(text)), "")
+    stopped = [word for each in _STOPPED.findall(text) for word in _forms_of(each.casefold())]
+    return " ".join((found, *stopped)).strip()
+
+
+def _forms_of(gerund: str) -> list[str]:
+    """ "smoking" as it stands in a sentence that says what somebody does."""
+    base = gerund.removesuffix("ing")
+    undoubled = base[:-1] if base[-1:] == base[-2:-1] else base
+    return [form for root in dict.fromkeys((base, undoubled, base + "e")) for form in (root, root + "s")]
 
 
 def _is_of_one(old: Statement, new: Statement) -> bool:
     """Do both begin alike: with the same name or verb, or with a bare "Is" or "Has"?"""
     return old.lead == new.lead or (old.tokens[0] == new.tokens[0] and old.tokens[0] in ("is", "has"))
-
-
-def _switched(old: Statement, new: Statement) -> str:
-    """ "Switched from A to B" beside a line that says A."""
-    found = _found(_SWITCH, new.text)
-    if not found or is_event(old):
-        return ""
-    before = set(read_statement(found["a"] or found["b"] or found["c"]).words)
-    rest = [word for word in old.words if word not in before]
-    if not before or not before <= set(old.words) or old.turns or len(rest) > 3:
-        return ""
-    names = {name for name in old.names if name not in before}
-    if not names <= set(new.tokens) or not old.kin <= new.kin or (new.kin - before) - old.kin:
-        return ""
-    if not _same_subject(old, new, before):
-        return ""
-    return f"it was {spelled(old, before)} before"
-
-
-def _same_subject(old: Statement, new: Statement, value: set[str]) -> bool:
-    ours = [word for word in old.words if word not in value and word not in _VERBS]
-    theirs = set(new.words)
-    return all(word in theirs for word in ours) and (new.lead in old.words or new.lead in _VERBS)
 
 
 def _denied(old: Statement, new: Statement) -> str:
@@ -157,7 +148,9 @@ def _denied(old: Statement, new: Statement) -> str:
     if set(denied.words) - set(said.words):
         return ""
     extra = set(said.words) - set(denied.words)
-    if old.times != new.times or (extra and is_event(said)):
+    # What no longer happens at all does not happen on Mondays either.
+    same_times = old.times == new.times or (denied is new and not new.times)
+    if not same_times or (extra and is_event(said)):
         return ""
     return "one says that it is so, the other that it is not"
 
@@ -206,12 +199,18 @@ def _oftener(old: Statement, new: Statement) -> str:
 def _recounted(old: Statement, new: Statement) -> str:
     """Only a number or a date is another one."""
     lost, gained = _difference(old, new)
-    if not lost or not gained or is_event(old) or is_event(new):
+    if not lost or not gained or any(is_event(one) or read_change(one.text) for one in (old, new)):
         return ""
     if not all(is_number(word) or word in _UNITS for word in (*lost, *gained)):
         return ""
-    if _is_numbered(old, lost) or _is_numbered(new, gained):
+    if (
+        _is_numbered(old, lost)
+        or _is_numbered(new, gained)
+        or not (_has_verb(old, lost) and _has_verb(new, gained))
+    ):
         return ""
+    if any(any(map(str.isalpha, mark)) for mark in old.marks ^ new.marks):
+        return ""  # a number in an address or in the name of a file counts nothing
     dates = [word[0] == "@" for word in (*lost, *gained) if is_number(word)]
     if not any(map(is_number, lost)) or not any(map(is_number, gained)) or len(set(dates)) != 1:
         return ""
@@ -226,6 +225,17 @@ def _is_numbered(statement: Statement, numbers: list[str]) -> bool:
         return bool(set(numbers) & set(read_statement(statement.text[: found.start()]).words))
     pairs = pairwise(statement.tokens)
     return any(token in _NUMBERED_VERBS and before in numbers for before, token in pairs)
+
+
+def _has_verb(statement: Statement, numbers: list[str]) -> bool:
+    """Does it say something of the number, or only name a thing: "problem set 3", "Sony 50mm f/1.8"?"""
+    if _found(_SPLIT, statement.text) or not statement.text.isascii() or numbers[0][-1] == "%":
+        return True
+    before = takewhile(lambda token: word_of(token) not in numbers, statement.tokens)
+    return any(
+        token in _AUXILIARIES or token in IRREGULAR or (token.endswith(("s", "ed", "ing")) and len(token) > 3)
+        for token in before
+    )
 
 
 def _is_dated(statement: Statement) -> bool:
@@ -281,6 +291,8 @@ def _other_relation(old: Statement, new: Statement) -> str:
         places = ((old, before_at[relation]), (new, after_at[relation]))
         subjects = [read_statement(s.text[: at[0]]).words for s, at in places]
         values = [read_statement(s.text[at[1] :]) for s, at in places]
+        if relation == 0 and any(map(_is_no_place, values)):
+            continue
         if set(subjects[0]) == set(subjects[1]) and not _is_wider(*values):
             return _replaced(*values, whole=(old, new))
     return ""
@@ -291,6 +303,11 @@ def _relations_in(text: str) -> dict[int, tuple[int, int]]:
     """Which relations a text names, and where."""
     found = ((number, relation.search(text)) for number, relation in enumerate(_RELATIONS))
     return {number: match.span() for number, match in found if match}
+
+
+def _is_no_place(value: Statement) -> bool:
+    """ "Moved to the couch", "moved to another team", "moved to Notion"."""
+    return _COMMON.match(value.text) is not None or is_tool(frozenset(value.words))
 
 
 def _is_wider(one: Statement, other: Statement) -> bool:
@@ -314,20 +331,35 @@ def _other_choice(old: Statement, new: Statement) -> str:
 
 
 def _now_otherwise(old: Statement, new: Statement) -> str:
-    """ "Is reading A" beside "is reading B now"."""
+    """ "Is reading A" beside "is reading B now": one short value in the place of another."""
     if not (_found(_NOW, new.text) or _found(_NOW, old.text)) or is_event(old) or is_event(new):
         return ""
-    if _found(_MANY, old.text) or _found(_MANY, new.text):
+    if any(_found(pattern, one.text) for pattern in (_MANY, _MIND) for one in (old, new)):
         return ""
-    lost, gained = _difference(old, new)
-    shared = set(old.words) & set(new.words) - old.names - new.names
-    if not lost or not gained or not shared or len(lost) > _MAX_VALUE or len(gained) > _MAX_VALUE:
+    frame, lost, gained = _apart(old.words, new.words)
+    if not lost or not gained or len(lost) > _MAX_NOW or len(gained) > _MAX_NOW or {*lost} & {*gained}:
         return ""
-    if shared <= {old.lead} and _named_lead(old):
+    if not set(frame) - old.names - new.names or (set(frame) <= {old.lead} and _named_lead(old)):
         return ""
+    is_bare_choice = _found(_CHOICE, new.text) and set(frame) <= {old.lead, *_CHOICES}
+    if is_bare_choice and not of_one_use(frozenset(lost), frozenset(gained)):
+        return ""  # people use many things, each for something else
     if all(map(is_number, lost)) or all(map(is_number, gained)):
         return ""
     return f"{spelled(old, lost)} became {spelled(new, gained)}"
+
+
+def _apart(one: Sequence[str], other: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """(the words that both begin and end with, what stands between in one, and in the other)."""
+    start = _shared(one, other)
+    end = _shared(one[start:][::-1], other[start:][::-1])
+    frame = [*one[:start], *one[len(one) - end :]]
+    return frame, list(one[start : len(one) - end]), list(other[start : len(other) - end])
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """With how many same words both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _named_lead(statement: Statement) -> bool:

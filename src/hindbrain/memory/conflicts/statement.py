@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hindbrain.base.segment import unsegmented_run
+from hindbrain.memory.conflicts.german import in_english
 from hindbrain.memory.conflicts.wording import (
     DENIALS,
     GENERIC,
@@ -77,7 +78,7 @@ _AUXILIARY = word_set("has have had been is are be being get gets having 've")
 class Statement(NamedTuple):
     """One text, read."""
 
-    text: str
+    text: str  # as it was written; German with its grammar in English words
     words: tuple[str, ...]  # stems of what carries meaning, in order; numbers and dates among them
     numbers: frozenset[str]  # "3", "27:12", "$5"; of dates "@d7", "@m5", "@y2023"; weekdays "@wmonday"
     values: tuple[tuple[str, str], ...]  # numbers that are no dates, in order, each with the word behind it
@@ -105,6 +106,7 @@ def read_statement(text: str) -> Statement:
 
 
 def _read(text: str) -> Statement:
+    text = in_english(text) if len(text) <= MAX_CHARS else text
     plain = unicodedata.normalize("NFKC", text[:MAX_CHARS]).replace("’", "'").replace("×", "x")
     marked, phrases = _with_turns(_with_dates(plain))
     words: list[str] = []

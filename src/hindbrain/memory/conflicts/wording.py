@@ -220,3 +220,32 @@ COUNTRIES = word_set("""
     peru philippines poland portugal romania russia scotland serbia singapore spain sweden switzerland taiwan
     thailand turkey uganda uk ukraine usa vietnam wales america asia africa california texas florida
     """)
+
+# Past forms that tell a change: "moved to", "switched from ... to". Add a verb here to have it understood.
+CHANGES = """
+    moved changed switched migrated upgraded downgraded updated bumped raised lowered increased reduced
+    pushed postponed rescheduled delayed shifted transferred converted relocated renamed extended shortened
+"""
+# Verbs that say only that something is so: a change ends "runs on A", "uses A" and "lives in A" alike.
+STATES = word_set("""
+    use run host store live work call name drive take keep prefer  serve schedule plan base locate
+    happen occur start begin held set
+    """)
+# Things of which people use one at a time, a kind in each line.
+EXCHANGED = """
+    vim neovim emacs vscode vs code helix nano sublime intellij pycharm zed notepad
+    chrome firefox safari edge brave vivaldi opera
+    npm pnpm yarn bun
+    pip poetry uv pipenv conda
+    postgresql postgres mysql mariadb sqlite oracle mongodb
+    bash zsh fish powershell nushell
+    windows macos linux ubuntu debian fedora arch
+    slack teams discord mattermost zulip
+    evernote notion obsidian onenote logseq joplin
+    jenkins circleci travis
+    heroku netlify vercel cloudflare render
+    spotify tidal deezer
+    jira linear asana trello
+    docker podman
+    iphone android
+"""
