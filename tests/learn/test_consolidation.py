@@ -57,6 +57,36 @@ def test_old_days_become_facts_and_recent_ones_wait(app: App) -> None:
     assert (item.category, item.source) == ("decision", "agent")
 
 
+def test_a_fact_has_the_day_of_its_event_and_a_link_that_follows_the_note_into_the_archive(app: App) -> None:
+    recent = write_day(app.root, 10, "- We decided to use Go instead of Rust")
+    old = write_day(app.root, 40, CADDY)
+
+    assert consolidator(app).consolidate().proof.holds
+
+    facts = {item.created: item for item in app.memory.book.items()}
+    assert sorted(facts) == [day(40), day(10)]
+    assert facts[day(10)].day_note == recent.removesuffix(".md")
+    moved = facts[day(40)].day_note
+    assert moved != old.removesuffix(".md") and (app.root / f"{moved}.md").exists()
+    line = next(
+        line for line in (app.root / facts[day(40)].path).read_text("utf-8").split("\n") if "Caddy" in line
+    )
+    assert f"[created:: {day(40)}] [day:: [[{moved}]]]" in line
+
+
+def test_a_link_to_an_archived_day_that_a_crash_left_behind_is_put_right(app: App) -> None:
+    write_day(app.root, 40, CADDY)
+    consolidator(app).consolidate()
+    item = app.memory.book.items()[0]
+    note = app.root / item.path
+    stale = note.read_text("utf-8").replace(item.day_note, f"Daily/{day(40)}")
+    note.write_bytes(stale.encode())
+
+    assert consolidator(app).consolidate().proof.holds
+
+    assert app.memory.book.items()[0].day_note == item.day_note
+
+
 def test_a_second_consolidation_changes_nothing(app: App) -> None:
     write_day(app.root, 40, CADDY, "- [10:00] Fixed the boiler")
     write_day(app.root, 10, "- Important: the boiler key is with Anna Berg")

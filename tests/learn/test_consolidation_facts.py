@@ -88,10 +88,10 @@ def test_importance_stays_between_0_and_1_and_falls_with_age(
 def test_the_references_daily_log_is_read() -> None:
     found = events_of(REFERENCE, path="Daily/2025-01-16.md", day="2025-01-16")
     assert [event.text for event in found] == [
-        "Gmail Check: Checked 23 new emails",
-        "Gmail Check: 3 flagged as important",
-        "Scheduled reply to John for 10:00",
-        'User Query: "What\'s the status of Project Alpha?"',
+        "Gmail Check, Action: Checked 23 new emails",
+        "Gmail Check, Summary: 3 flagged as important",
+        "Gmail Check, Decisions: Scheduled reply to John for 10:00",
+        'User Query, Query: "What\'s the status of Project Alpha?"',
         "Remember to send the summary by email",
     ]
     assert [event.decision for event in found] == [False, False, True, False, False]

@@ -217,6 +217,7 @@ _ITEMS = st.builds(
     superseded=st.sampled_from(["", "m-9", STRUCK]),
     path=st.just(""),
     line=st.just(0),
+    day_note=st.sampled_from(["", "Agent/Daily/2026-02-20"]),
 )
 
 

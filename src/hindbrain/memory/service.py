@@ -60,10 +60,14 @@ class Memory(MemoryParts):
         tags: Sequence[str] = (),
         strategy: str = "auto",
         given_id: str = "",
+        created: str = "",
+        day_note: str = "",
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
         `given_id`: the id that it shall have, from a caller who may have to store it again after a crash.
+        `created`: the day on which it was so, YYYY-MM-DD; today when it is empty. `day_note`: the daily note
+        that tells it, as a link names it; its line then has that link.
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
@@ -73,10 +77,10 @@ class Memory(MemoryParts):
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
         if verdict.action == "hold":
-            return self._hold(verdict, category, importance, tuple(tags), given_id)
+            return self._hold(verdict, category, importance, tuple(tags), given_id, created)
         waiting = Waiting(
             given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
-            clean_tags(tags), self.today(), self.settings.strategy(strategy, importance),
+            clean_tags(tags), created or self.today(), self.settings.strategy(strategy, importance), day_note,
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
@@ -202,12 +206,20 @@ class Memory(MemoryParts):
     def pending_items(self) -> list[MemoryItem]:
         """What is acknowledged and on its way into notes."""
         return [
-            MemoryItem(w.id, w.text, w.category, w.importance, w.source, w.created, w.tags)
+            MemoryItem(
+                w.id, w.text, w.category, w.importance, w.source, w.created, w.tags, day_note=w.day_note
+            )
             for w in self.queue.pending()
         ]
 
     def _hold(
-        self, verdict: Verdict, category: str, importance: float, tags: tuple[str, ...], given_id: str
+        self,
+        verdict: Verdict,
+        category: str,
+        importance: float,
+        tags: tuple[str, ...],
+        given_id: str,
+        created: str,
     ) -> Remembered:
         from hindbrain.memory.inbox.inbox import Proposal
 
@@ -215,7 +227,7 @@ class Memory(MemoryParts):
         id_ = f"p-{given_id.removeprefix('m-')}" if given_id else ""
         proposal = Proposal(
             id_, text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
-            self.today(),
+            created or self.today(),
         )  # fmt: skip
         held = self.inbox.hold(proposal)
         return Remembered(

@@ -2,7 +2,8 @@
 
 A move is a copy that is durable, then the removal of the original, if that is still what was copied. A crash
 between leaves both, and the next time finishes it. A note with any line that we did not write stays where its
-owner put it. A note that another note links to by its full path stays: the link would lead nowhere.
+owner put it. A note that another note links to by its full path stays: the link would lead nowhere. Only the
+links of memories to their days are ours to change: they follow.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ SESSIONS_AFTER_DAYS = 90
 _MOST_NAMES = 100
 _LINK = re.compile(r"!?\[\[([^\[\]|#^\n]+)|\]\(<?([^()<>\n]+\.md)")
 _FLUSHED = "Kept from a session: [["  # a link of ours in a daily note; it must not hold a session for ever
+_TOLD_ON = "[day:: [["  # a link of ours in a memory
+_DAY_LINK = re.compile(r"(?<=\[day:: \[\[)[^\[\]|#\n]+(?=\]\]\])")
 
 
 class Move(NamedTuple):
@@ -98,6 +101,43 @@ def archive(desk: Desk, moves: Sequence[Move], vouch: Callable[[str], None]) -> 
     return Archived(moved, len(linked), len(owned), tuple(problems))
 
 
+def follow_days(desk: Desk) -> list[str]:
+    """Let memories link to days where these lie now; returns what could not be done.
+
+    A function of what is there, so that a crash between the move of a day and this leaves nothing behind.
+    """
+    problems: list[str] = []
+    for path in desk.paths("memory"):
+        try:
+            desk.edit(path, lambda page: None if page is None else _followed(desk, page.data))
+        except HindbrainError as error:
+            problems.append(f"{path} links to days that were archived: {error}")
+    return problems
+
+
+def _followed(desk: Desk, data: bytes) -> bytes | None:
+    """A note whose links to archived days lead there; None when no link has to be changed."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    folder = archive_folder(desk.layout, "Daily")
+
+    def target(link: re.Match[str]) -> str:
+        there = f"{folder}/{link[0].rpartition('/')[2]}"
+        return there if not _is_there(desk, link[0]) and _is_there(desk, there) else link[0]
+
+    followed = _DAY_LINK.sub(target, text)
+    return followed.encode() if followed != text else None
+
+
+def _is_there(desk: Desk, link: str) -> bool:
+    try:
+        return desk.find(f"{link}.md") is not None
+    except HindbrainError:
+        return True  # it can't be looked at: nothing is concluded from that
+
+
 def _is_ours(desk: Desk, move: Move) -> bool:
     try:
         page = desk.find(move.path)
@@ -149,7 +189,8 @@ def _links_to(
             target = (match[1] or match[2].replace("%20", " ")).strip().removesuffix(".md")
             beside = posixpath.normpath(posixpath.join(here, target))
             to = wanted.get(target.lstrip("/").casefold()) or wanted.get(beside.casefold())
-            if to and to != path and _FLUSHED not in line and not is_ours(path, line):
+            of_ours = _FLUSHED in line or line.startswith(_TOLD_ON, max(0, match.start() - len("[day:: ")))
+            if to and to != path and not of_ours and not is_ours(path, line):
                 yield to
 
 

@@ -44,6 +44,12 @@ class Fact(NamedTuple):
     why: tuple[str, ...]
     evidence: tuple[str, ...]  # "Daily/2026-02-20.md:14"
 
+    @property
+    def day_note(self) -> str:
+        """Its day's note, as a link names it."""
+        paths = [place.rpartition(":")[0] for place in self.evidence]
+        return next((path for path in reversed(paths) if self.day in path), paths[-1]).removesuffix(".md")
+
 
 class _Said(NamedTuple):
     text: str
@@ -140,10 +146,10 @@ def _joined(before: Fact, fact: Fact) -> Fact:
 def _said(event: DayEvent) -> list[_Said]:
     """The sentences of an event that can be understood alone, each with its kind."""
     if event.decision:
-        ok = not doubts.is_open(event.text) and not doubts.points_away(event.text, announced=True)
+        ok = not doubts.is_open(event.value) and not doubts.points_away(event.value, announced=True)
         return [_Said(finished(event.text[:_LONGEST]), "decision", True)] if ok else []
     found: list[_Said] = []
-    for sentence in split_sentences(event.text):
+    for sentence in split_sentences(event.value):
         candidate = judge_sentence(sentence)
         if candidate is not None and candidate.category == "decision":
             if candidate.sure:
@@ -153,7 +159,7 @@ def _said(event: DayEvent) -> list[_Said]:
         elif event.feedback and _stands_alone(sentence, candidate):
             told = candidate or Candidate(finished(sentence.text), "fact", 0.5, 0.5, "", "")
             found.append(_Said(told.text, told.category, False))
-    return found
+    return [said._replace(text=f"{event.name}: {said.text}") for said in found] if event.name else found
 
 
 def _decided(sentence: Sentence) -> str:

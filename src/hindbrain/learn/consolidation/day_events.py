@@ -45,10 +45,16 @@ class DayEvent(NamedTuple):
     day: str  # YYYY-MM-DD
     path: str
     line: int  # 1-based
-    text: str  # one line, as a reader sees it; of a field with the title above it: "Code Session: 2 commits"
+    text: str  # one line, as a reader sees it; of a field "Code Session, Commits: 2 commits pushed"
     decision: bool = False  # it stands where decisions are noted
     feedback: str = ""  # what the user said of it
     source: str = "agent"  # at most; less when the line or its note says so
+    name: str = ""  # of a field, with the title above it: "Code Session, Commits"
+
+    @property
+    def value(self) -> str:
+        """What is told, without the name of the field."""
+        return self.text.removeprefix(f"{self.name}: ") if self.name else self.text
 
 
 def events_of(
@@ -87,7 +93,7 @@ def _event(block: Block, lines: list[str], path: str, day: str, source: str) -> 
     key, value = "", text
     if match := _FIELD.match(text):
         key, value = match[1].strip(), match[2].strip()
-    if len(value) > _LONGEST or _is_too_short(value):
+    if len(value) > _LONGEST or _is_too_short(f"{key} {value}"):
         return None
     feedback = " ".join(
         [
@@ -100,13 +106,11 @@ def _event(block: Block, lines: list[str], path: str, day: str, source: str) -> 
         ]
     )
     told = _MARK.sub("", value.replace("**", ""), count=1)
-    decision = bool(_DECISION.match(key))
-    is_whole = _FEEDBACK.match(key) or (decision and len(told.split()) > _SHORTEST)
-    if key and not is_whole and (title := _title(block)):
-        told = f"{title}: {told}"
+    # What a value is of is part of what it says; "important" and "remember" are only marks.
+    name = "" if not key or _FEEDBACK.match(key) else ", ".join(filter(None, (_title(block), key)))
     return DayEvent(
-        day, path, block.first_line, told, decision, feedback.casefold(),
-        lowest((source, *_sources(parts))),
+        day, path, block.first_line, f"{name}: {told}" if name else told, bool(_DECISION.match(key)),
+        feedback.casefold(), lowest((source, *_sources(parts))), name,
     )  # fmt: skip
 
 

@@ -165,6 +165,8 @@ class DailyMemories:
             tags=_TAGS,
             strategy="deferred",
             given_id=fact.id,
+            created=fact.day,
+            day_note=fact.day_note,
         )
         if answer.action == "held":
             return True

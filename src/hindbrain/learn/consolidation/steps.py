@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.base.plural import plural
-from hindbrain.learn.consolidation.archive import archive, daily_to_move, sessions_to_move
+from hindbrain.learn.consolidation.archive import archive, daily_to_move, follow_days, sessions_to_move
 from hindbrain.learn.consolidation.importance import Thresholds
 from hindbrain.learn.consolidation.journals import OldJournals
 from hindbrain.learn.consolidation.remembering import DailyMemories, old_day_notes
@@ -124,7 +124,7 @@ class Work:
         days = daily_to_move(self._desk, notes, self._is_done, after_days=thresholds.daily_days)
         moves = [*days, *sessions_to_move(self._desk)]
         found = archive(self._desk, moves, self._vouch)
-        self.problems += found.problems
+        self.problems += [*found.problems, *follow_days(self._desk)]
         self.counts = self.counts._replace(archived=found.moved)
         if not found.moved and found.owned:
             return f"none moved; {plural(found.owned, 'old note')} with lines of yours left in place"

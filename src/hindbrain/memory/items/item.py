@@ -36,6 +36,7 @@ _PLAIN = re.compile(
     r" \[importance:: ([0-9.]+)\] \[source:: ([a-z]+)\](?: \[created:: ([0-9]{4}-[0-9]{2}-[0-9]{2})\])?"
     r"(?: \[related:: \^([A-Za-z0-9\-]+)\])?(?(1) \[superseded:: \^([A-Za-z0-9\-]+)\]) \^([A-Za-z0-9\-]+)"
 )
+_LINK = re.compile(r"\[\[([^\[\]|#]+)\]\]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -53,6 +54,7 @@ class MemoryItem(NamedTuple):
     superseded: str = ""  # the id of what replaced it, or STRUCK; "" while it holds
     path: str = ""  # vault-relative; "" while it waits in the queue
     line: int = 0  # 1-based
+    day_note: str = ""  # the daily note that tells it, as it is linked: "Daily/2026-02-20"; "" when none does
 
     @property
     def citation(self) -> str:
@@ -176,6 +178,7 @@ def _item(parts: Sequence[ItemLine], text: str, path: str, line: int, place: str
         superseded=by[0] if by else STRUCK if struck else "",
         path=path,
         line=line,
+        day_note=told_in[1] if (told_in := _LINK.fullmatch(field("day"))) else "",
     )
 
 
@@ -208,6 +211,8 @@ def render_item(item: MemoryItem, *, place: str = "") -> str:
     parts.append(f"[source:: {item.source}]")
     if item.created:
         parts.append(f"[created:: {item.created}]")
+    if item.day_note:
+        parts.append(f"[day:: [[{item.day_note}]]]")
     if item.related:
         parts.append("[related:: " + ", ".join(f"^{other}" for other in item.related) + "]")
     if item.superseded and item.superseded != STRUCK:
@@ -220,7 +225,8 @@ def render_item(item: MemoryItem, *, place: str = "") -> str:
 def render_wording(item: MemoryItem) -> str:
     """The line below a memory for another wording of it: nothing that was said is gone without a trace."""
     created = f" [created:: {item.created}]" if item.created else ""
-    return f"- {escape(ALSO_SAID + fold(item.text))} [source:: {item.source}]{created}"
+    day = f" [day:: [[{item.day_note}]]]" if item.day_note else ""
+    return f"- {escape(ALSO_SAID + fold(item.text))} [source:: {item.source}]{created}{day}"
 
 
 def wordings_below(lines: Sequence[str], entry: Entry) -> list[str]:

@@ -111,6 +111,7 @@ def new_item(waiting: Waiting, layout: Layout) -> MemoryItem:
         waiting.created,
         waiting.tags,
         path=layout.path("memory", category=waiting.category),
+        day_note=waiting.day_note,
     )
 
 

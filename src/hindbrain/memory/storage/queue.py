@@ -45,6 +45,7 @@ class Waiting(NamedTuple):
     tags: tuple[str, ...] = ()
     created: str = ""  # YYYY-MM-DD
     strategy: str = "batched"  # batched, deferred or conditional
+    day_note: str = ""  # the daily note that tells it, as it is linked
 
 
 class _Known(NamedTuple):
@@ -272,6 +273,7 @@ def _parsed(line: bytes) -> Waiting | None:
             tags=tuple(str(tag) for tag in found.get("tags", ())),
             created=str(found.get("created", "")),
             strategy=str(found.get("strategy", "batched")),
+            day_note=str(found.get("day_note", "")),
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None
