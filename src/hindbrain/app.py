@@ -881,9 +881,14 @@ class App:
         from hindbrain.search.repeats import passages_repeated
 
         try:
-            return passages_repeated(self.store, text)
+            return passages_repeated(self.store, text, is_record=self._is_record)
         except IndexFault:
             return []
+
+    def _is_record(self, path: str) -> bool:
+        from hindbrain.memory.notes.agent_text import PLAIN_ROLES
+
+        return self.layout.role_of(path) not in PLAIN_ROLES
 
     def _note_names(self) -> list[NoteName]:
         from hindbrain.base.errors import IndexFault

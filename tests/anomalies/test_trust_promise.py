@@ -1,13 +1,15 @@
 """P18: third-party text is never stored as anybody else's word, and our own output is never learned again.
 
 A model of what happens around a memory: pages are clipped and captured, an agent recalls, repeats, rewords
-and merges what it read, a person ticks, edits and refuses. Every statement is made of words that no other one
+and merges what it read, with every tool that writes text; a person ticks, edits, refuses and moves notes;
+what is written is consolidated, recalled and packed. Every statement is made of words that no other one
 has, so that the oracle can tell whose it was, whatever became of it.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,10 @@ from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, Refused
 from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.policy.provenance import trust_rank
+from hindbrain.memory.policy.note_trust import source_of
+from hindbrain.memory.policy.protected import OWNER_ROLES
+from hindbrain.memory.policy.provenance import lowest, trust_rank
+from hindbrain.memory.policy.source_marks import sources_in
 from hindbrain.memory.service import Memory
 from hindbrain.memory.tools import TOOLS
 from hindbrain.memory.tools.tool import call
@@ -27,6 +32,11 @@ from workbench import NOW, Vault
 
 _SYLLABLES = tuple(first + second for first in "bdfklm" for second in "aeiou")
 _LENGTH = 9  # words of a statement
+NOTES = (
+    "Projects/Boat.md", "Projects/New.md", "Log.md", "Agent/User Profile.md", "Agent/Current Status.md",
+    "Agent/Home.md", "Agent/Active Tasks.md", "Agent/Daily/2026-05-15.md", "Agent/Learning/Lessons.md",
+    "Agent/Memory/fact.md", "Reading/page 1.md", "Moved/User Profile.md", "Agent/user profile.md",
+)  # fmt: skip
 _SHARE = 0.6  # of a statement's runs of five words: whoever repeats so much, repeats it
 
 
@@ -38,12 +48,18 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 @dataclass
 class World:
     vault: Vault
-    memory: Memory
+    app: App
     chance: random.Random
     said: dict[str, str] = field(default_factory=dict)  # statement -> the least trusted who said it
     clipped: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)  # what our tools said
     stored: int = 0
+    written: int = 0  # by tools other than `remember`
+    labelled: int = 0  # excerpts of packs that say a less trusted source
+
+    @property
+    def memory(self) -> Memory:
+        return self.app.memory
 
     def statement(self) -> str:
         words = ["".join(self.chance.choices(_SYLLABLES, k=4)) for _ in range(_LENGTH)]
@@ -55,8 +71,9 @@ class World:
         try:
             self.answers.append(call(self.memory, tool, args).text)
             self.stored += name == "remember"
+            self.written += name.startswith(("vault_", "task_"))
         except HindbrainError as error:
-            assert error.code in ("refused", "usage", "not_found"), error
+            assert error.code in ("refused", "usage", "not_found", "conflict", "ambiguous"), error
         del self.answers[:-20]
 
     # What can happen
@@ -124,6 +141,66 @@ class World:
         )
         self.tool("remember", fact=form.format(answer))
 
+    def offered(self) -> str:
+        """What an agent writes: words of its own, or what somebody said before, with or without its own."""
+        if not self.said or self.chance.random() < 0.2:
+            text = self.statement()
+            self.said[text] = "agent"
+            return text
+        text = self.reworded(self.chance.choice(list(self.said)))
+        own = f"{self.statement().lower()}. " if self.chance.random() < 0.3 else ""
+        return own + text
+
+    def append(self) -> None:
+        form = self.chance.choice(
+            ("{}.", "- {}", "- {} [source:: user]", "> {}", "## {}", "- [ ] {}", "`{}`")
+        )
+        heading = self.chance.choice(("", "", "Notes"))
+        path = self.chance.choice(NOTES)
+        self.tool("vault_append", path=path, content=form.format(self.offered()), heading=heading)
+
+    def write(self) -> None:
+        """A note anew, or one that was read, with more in it or with less."""
+        path = self.chance.choice(NOTES)
+        page = self.memory.notebook.find(path)
+        kept = page.text if page is not None else "---\ntags: [x]\n---\n# Note\n\n## Notes\n"
+        if self.chance.random() < 0.3:
+            lines = kept.split("\n")
+            del lines[self.chance.randrange(len(lines))]
+            kept = "\n".join(lines).replace(" [source:: web]", "")
+        text = f"{kept.rstrip()}\n\n{self.offered()}.\n"
+        self.tool("vault_write", path=path, content=text, hash=page.hash if page is not None else "")
+
+    def tasks(self) -> None:
+        if self.chance.random() < 0.6:
+            self.tool("task_create", title=self.offered(), details=self.chance.choice(("", self.offered())))
+            return
+        title = self.chance.choice([task.title for task in self.memory.tasks.list()] or ["none"])
+        self.tool("task_update", title=title, status="in_progress", notes=self.offered())
+
+    def move(self) -> None:
+        """The owner renames a note or moves it into another folder; what it says of itself goes with it."""
+        old = self.chance.choice(("Projects/Boat.md", "Reading/page 1.md", "Agent/User Profile.md"))
+        new = self.chance.choice((f"Moved/{old.rpartition('/')[2]}", old))
+        for source, target in ((old, new), (f"Moved/{old.rpartition('/')[2]}", old)):
+            if (self.vault.root / source).is_file() and not (self.vault.root / target).exists():
+                self.vault.rename(source, target)
+                self.memory._around.take_in([source, target])  # type: ignore[list-item]
+                return
+
+    def consolidate(self) -> None:
+        if self.chance.random() < 0.3:  # it reads everything
+            self.app.learning.consolidate()
+
+    def pack(self) -> None:
+        if not self.said:
+            return
+        prompt = " ".join(self.chance.choice(list(self.said)).split()[:5])
+        for excerpt in self.app.context.pack(prompt, preset=self.chance.choice(("turn", "full"))).excerpts:
+            if source := self.stranger(excerpt.text):
+                self.labelled += 1
+                assert trust_rank(excerpt.source) >= trust_rank(source), (excerpt, source)
+
     def decide_in_inbox(self) -> None:
         waiting = self.memory.inbox.pending()
         if not waiting:
@@ -163,7 +240,40 @@ class World:
 
     # What must hold
 
+    def stranger(self, text: str) -> str:
+        """Who said most of a statement that stands in the text, where that is no agent; "" for nobody."""
+        held = _runs(text)
+        found = [
+            source
+            for said, source in self.said.items()
+            if source in ("web", "tool") and len(_runs(said) & held) >= _SHARE * len(_runs(said))
+        ]
+        return max(found, key=trust_rank, default="")
+
     def check(self) -> None:
+        self.check_memories()
+        self.check_notes()
+
+    def check_notes(self) -> None:
+        """Outside of clips a stranger's words have their mark; in the owner's notes an agent's, too."""
+        for file in self.vault.root.rglob("*.md"):
+            path = file.relative_to(self.vault.root).as_posix()
+            text = file.read_text(encoding="utf-8")
+            whole = source_of(path, text)
+            role = self.memory.layout.role_of(path)
+            if path == self.memory.inbox.path or role == "memory" or whole == "web":
+                continue
+            for block in text.split("\n\n"):
+                for line in block.split("\n") if re.match(r"[-*#>] ", block) else [block]:
+                    told = lowest((whole, *sources_in(line)))
+                    if source := self.stranger(line):
+                        assert trust_rank(told) >= trust_rank(source), (path, line, source)
+                    elif role in OWNER_ROLES:
+                        runs = _runs(line)
+                        agents = [said for said, by in self.said.items() if by == "agent"]
+                        assert told != "user" or not any(_runs(said) & runs for said in agents), (path, line)
+
+    def check_memories(self) -> None:
         doubtful = {text: source for text, source in self.said.items() if source != "user"}
         runs = {text: _runs(text) for text in doubtful}
         for item in [*self.memory.book.items(), *self.memory.pending_items()]:
@@ -179,6 +289,8 @@ class World:
 STEPS: tuple[Callable[[World], None], ...] = (
     World.capture, World.capture, World.type_by_hand, World.clip, World.repeat, World.repeat, World.repeat,
     World.merge, World.recall, World.feed_back, World.decide_in_inbox, World.decide_in_inbox, World.settle,
+    World.append, World.append, World.append, World.write, World.write, World.tasks, World.tasks, World.move,
+    World.consolidate, World.pack,
 )  # fmt: skip
 
 
@@ -186,12 +298,14 @@ def _live(place: Path, seed: int, steps: int) -> World:
     """In memory where there is some: hundreds of durable writes."""
     vault = Vault(place / "vault")
     vault.write("Welcome.md", "# Welcome\n")
+    vault.write("Projects/Boat.md", "# Boat\n\n## Notes\n\nThe dinghy has a red sail.\n")
+    vault.write("Agent/User Profile.md", "---\ntype: profile\ntags: [agent]\n---\n# User Profile\n\n- Ada\n")
     environ = {"HINDBRAIN_STATE_FOLDER": str(place / "state"), "HINDBRAIN_EMBEDDING_PROVIDER": "builtin"}
     app = build_app(
         load_config(environ, place / "no-config.toml"), vault.root, clock=FakeClock(NOW), warm=True
     )
     app.sync()
-    world = World(vault, app.memory, random.Random(seed))
+    world = World(vault, app, random.Random(seed))
     for number in range(steps):
         world.chance.choice(STEPS)(world)
         if number % 10 == 0:
@@ -207,6 +321,7 @@ def test_trust_never_rises_and_nothing_of_ours_is_learned_in_500_steps(place: Pa
     world = _live(place, seed=18, steps=500)
     sources = {item.source for item in world.memory.book.items()}
     assert sources >= {"user", "agent", "tool", "web"}  # it was put to the test
+    assert world.written > 50 and world.labelled > 5
 
 
 @pytest.mark.slow

@@ -7,11 +7,14 @@ given to whom; what is done with the parts is in `service`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
+from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.items.item import MemoryItem, trust_of
 from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.memory.storage.queue import WriteQueue
@@ -25,9 +28,11 @@ if TYPE_CHECKING:
     from hindbrain.memory.forgetting.ledger import Ledger
     from hindbrain.memory.forgetting.tombstones import Tombstones
     from hindbrain.memory.inbox.inbox import Inbox, KeepSkill
+    from hindbrain.memory.inbox.inbox_note import Proposal
     from hindbrain.memory.items.book import MemoryBook
     from hindbrain.memory.items.elsewhere import Elsewhere
     from hindbrain.memory.notes.link_names import NameTable, NoteName
+    from hindbrain.memory.notes.notebook import Page
     from hindbrain.memory.notes.own_lines import OwnLines
     from hindbrain.memory.policy.policy import Policy
     from hindbrain.memory.policy.provenance import Heard
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
 
 _AGENT = trust_of("agent")
+_COMPARED_S = 1.0  # in which the files are not compared again: a note is judged block by block
 _NAMES_S = 60.0  # for which the names of notes are believed: making their table takes a while
 
 
@@ -84,6 +90,7 @@ class MemoryParts:
         self._names: NameTable | None = None  # of notes that a memory may mention
         self._names_at = 0.0  # seconds since the epoch
         self._is_leaving = False  # nothing that may take long is asked any more
+        self._compared_at = float("-inf")  # when the index was last compared with the files, by `monotonic`
 
     def today(self) -> str:
         """YYYY-MM-DD, the owner's day."""
@@ -208,14 +215,14 @@ class MemoryParts:
 
         return Inbox(
             self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
-            self.clock, self._store_approved, self._around.keep_skill, self._around.agent,
+            self.clock, self._store_approved, self._around.keep_skill, self._around.agent, self._add_approved,
         )  # fmt: skip
 
     @cached_property
     def tasks(self) -> Tasks:
         from hindbrain.memory.tasks.tasks import Tasks
 
-        return Tasks(self.notebook, self.layout, self.clock)
+        return Tasks(self.notebook, self.layout, self.clock, self.policy)
 
     @cached_property
     def daily(self) -> Daily:
@@ -233,6 +240,10 @@ class MemoryParts:
         """What the vault holds that `text` may repeat, as far as it is trusted less than an agent."""
         from hindbrain.memory.policy.provenance import Heard
 
+        if not 0 <= monotonic() - self._compared_at < _COMPARED_S:
+            with suppress(HindbrainError):  # a page that was clipped a moment ago counts, too
+                self._around.freshen()
+            self._compared_at = monotonic()
         waiting = [one for one in self.queue.pending() if one.source not in ("user", "agent")]
         found = [Heard(one.text, one.source) for one in self.book.doubtful(text)]
         found += [Heard(one.text, one.source) for one in waiting]
@@ -248,3 +259,20 @@ class MemoryParts:
         add = Add(item._replace(path=path), exactly=True, fields=(("approved", approved),))
         self._applier.edit(path, [add], self.today())
         self.ledger.note_stored([add.item])
+
+    def _add_approved(self, proposal: Proposal, approved: str) -> None:
+        """A line that a person accepted for one of their own notes; it still says whose word it was."""
+        from hindbrain.memory.items.item_text import escape
+        from hindbrain.memory.notes.section_end import with_line
+
+        path = self.layout.path(proposal.role)
+        mark = f" [source:: {proposal.source}]" if proposal.source != "user" else ""
+        line = f"- {escape(proposal.text)}{mark}"
+
+        def change(page: Page | None) -> bytes | None:
+            first = self.layout.first_text(proposal.role, today=approved).encode()
+            data = first if page is None else page.data
+            changed = with_line(data, line, proposal.heading, path=path)
+            return None if changed == data else changed
+
+        self.notebook.edit(path, change, given=True)

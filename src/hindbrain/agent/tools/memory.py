@@ -31,7 +31,7 @@ NAMES = (
     "task_update",
 )
 _ADDS_UNMARKED = "vault_append"
-_ADDS_SOURCED = "task_create"
+_ADDS_SOURCED = ("task_create", "task_update")
 _EFFECTS: Mapping[str, Effect] = {
     "read": "read",
     "add": "keep",
@@ -57,7 +57,7 @@ def _adapted(tool: Tool, memory: Callable[[], Memory]) -> ActionTool:
     adapted = ActionTool(tool.name, tool.doc, tool.params, _EFFECTS[tool.effect], handle)
     if tool.name == _ADDS_UNMARKED:
         return adapted._replace(effect="act")
-    return adapted._replace(sourced=_sourced) if tool.name == _ADDS_SOURCED else adapted
+    return adapted._replace(sourced=_sourced) if tool.name in _ADDS_SOURCED else adapted
 
 
 def _sourced(arguments: Arguments, level: str) -> Arguments:

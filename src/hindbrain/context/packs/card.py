@@ -29,7 +29,9 @@ from hindbrain.context.packs.note_lines import (
 from hindbrain.context.packs.pack import Excerpt
 from hindbrain.memory.daily.daily import NOTES_BACK
 from hindbrain.memory.daily.daily_note import TOMORROW, without_sessions
+from hindbrain.memory.policy.note_trust import source_of
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.memory.policy.source_marks import sources_in
 from hindbrain.memory.tasks.task_line import OPEN, read_task
 from hindbrain.memory.tasks.task_note import read_tasks
 from hindbrain.vault.discover import is_logseq
@@ -254,6 +256,7 @@ class _ReadNote(NamedTuple):
     path: str
     title: str
     lines: tuple[Line, ...]
+    source: str  # whose word the note is as a whole
 
 
 def _read_note(memory: Memory, path: str, notices: list[str]) -> _ReadNote | None:
@@ -264,15 +267,25 @@ def _read_note(memory: Memory, path: str, notices: list[str]) -> _ReadNote | Non
     if is_day:
         page = replace(page, data=without_sessions(page.data))
     note = note_text(page.text, memory.layout.first_lines(path))
-    return _ReadNote(path, "" if is_day else note.title, note.lines)  # a day's title is its date
+    title = "" if is_day else note.title  # a day's title is its date
+    return _ReadNote(path, title, note.lines, source_of(path, page.text))
 
 
 def _quote(note: _ReadNote, room: Room, about: Excerpt, *, latest: bool = False) -> list[Excerpt]:
     """As many lines as there is room for; `latest`: of its end rather than of its beginning."""
-    empty = about._replace(path=note.path, title=note.title)
+    empty = about._replace(path=note.path, title=note.title, source=lowest((about.source, note.source)))
     lines = new_lines(note.path, note.lines, room)
     picked = pick_lines(reversed(lines) if latest else lines, room, _head(empty), skip=latest)
-    return _excerpt(empty, picked)
+    parted: dict[str, list[Line]] = {}
+    for line in picked:
+        parted.setdefault(_source_of(line, empty.source), []).append(line)
+    return [one for source, own in parted.items() for one in _excerpt(empty._replace(source=source), own)]
+
+
+def _source_of(line: Line, otherwise: str) -> str:
+    """The least trusted source that a line, or an item that it stands below, names."""
+    told = [found for _, text in (*line.above, (0, line.text)) for found in sources_in(text)]
+    return lowest((otherwise, *told))
 
 
 def _excerpt(empty: Excerpt, picked: Sequence[Line]) -> list[Excerpt]:

@@ -167,7 +167,7 @@ def _accepted(item: Proposal) -> str:
 def _facts(item: Proposal) -> tuple[str, ...]:
     if item.kind == "skill":
         return "skill", f"{item.success:.0%} of {plural(item.runs, 'run')} went well", item.template
-    return item.category, f"from {item.source}"
+    return item.category, f"from {item.source}", f"for the {item.role} note" if item.role else ""
 
 
 def _as_data(

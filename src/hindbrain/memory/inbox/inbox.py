@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -41,6 +41,8 @@ __all__ = ["Inbox", "KeepSkill", "Proposal", "Settled", "Store"]
 # Keeps an accepted memory, durable when it returns; the same id a second time changes nothing. The text is
 # stored as it is, never merged into another; `approved` is the day of the tick.
 Store = Callable[[MemoryItem, str], None]
+# Writes an accepted line into one of the owner's own notes; the same line a second time changes nothing.
+AddLine = Callable[[Proposal, str], None]
 # Writes the note of an accepted skill; `approved` is the day of the tick. Returns "" once it is written, the
 # same a second time; or the digest of the template's steps where these are not what was proposed, and nothing
 # is written. NotFound when the template is gone.
@@ -70,6 +72,7 @@ class Inbox:
         store: Store,
         keep_skill: KeepSkill | None = None,
         agent: Callable[[], str] = lambda: "",
+        add_line: AddLine | None = None,
     ) -> None:
         """`agent`: the agent host that runs this process; "" for none."""
         self._root = root
@@ -81,6 +84,7 @@ class Inbox:
         self._agent = agent
         self.sessions = AgentSessions(root, state, writer, clock)
         self.approvals = ApprovalLog(root, writer, clock)
+        self._add_line = add_line
         self._keep_skill = keep_skill  # None: a tick on a skill waits for a process that can make it
         self._lock = FileLock(state / "inbox.lock")
         self._log = InboxLog(root, writer, lambda: tombstones.salt)
@@ -151,6 +155,14 @@ class Inbox:
         origin = self._log.origin_of(text)
         decided = [Heard(text, origin)] if origin else []
         return [*(Heard(proposal.text, proposal.source) for proposal in waiting), *decided]
+
+    def keep_origins(self, texts: Sequence[Heard]) -> None:
+        """Remember whose words these are, although no note has them any longer."""
+        with self._locked():
+            self._log.mark(
+                Known(Proposal(self._new_id(), text, source=source), "withdrawn", self._log.hash_of(text))
+                for text, source in texts
+            )
 
     def accept(self, id_: str, text: str | None = None, *, shown: Proposal | None = None) -> Proposal:
         """A person's yes: the text in the line, or `text` instead, becomes a memory.
@@ -334,6 +346,9 @@ class Inbox:
 
     def _keep(self, id_: str, proposal: Proposal) -> None:
         self._tombstones.lift(proposal.text)  # whoever ticks it wants it, whatever was before
+        if proposal.role and self._add_line is not None:
+            self._add_line(proposal, self._today())
+            return
         item = MemoryItem(
             id_,
             proposal.text,

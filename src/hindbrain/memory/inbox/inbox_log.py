@@ -106,20 +106,23 @@ class InboxLog:
         if not isinstance(id_, str) or state not in _STATES:
             return
         try:
+            is_skill = event.get("kind") == "skill"
             proposal = Proposal(
-                id_,
-                str(event.get("text", "")),
-                str(event.get("category", "fact")),
-                float(event.get("importance", 0.5)),
-                str(event.get("source", "import")),
-                str(event.get("reason", "")),
-                tuple(map(str, event.get("tags", ()))),
-                str(event.get("created", "")),
-                "skill" if event.get("kind") == "skill" else "remember",
-                str(event.get("template", "")),
-                float(event.get("success", 0.0)),
-                int(event.get("runs", 0)) if event.get("kind") == "skill" else 0,
-                str(event.get("digest", "")),
+                id=id_,
+                text=str(event.get("text", "")),
+                category=str(event.get("category", "fact")),
+                importance=float(event.get("importance", 0.5)),
+                source=str(event.get("source", "import")),
+                reason=str(event.get("reason", "")),
+                tags=tuple(map(str, event.get("tags", ()))),
+                created=str(event.get("created", "")),
+                kind="skill" if is_skill else "remember",
+                template=str(event.get("template", "")),
+                success=float(event.get("success", 0.0)),
+                runs=int(event.get("runs", 0)) if is_skill else 0,
+                digest=str(event.get("digest", "")),
+                role=str(event.get("role", "")),
+                heading=str(event.get("heading", "")),
             )
         except (TypeError, ValueError):
             return
@@ -151,4 +154,5 @@ def _event(known: Known) -> Event:
         "reason": proposal.reason,
         "tags": list(proposal.tags),
         "created": proposal.created,
+        **({"role": proposal.role, "heading": proposal.heading} if proposal.role else {}),
     }

@@ -1,6 +1,7 @@
 """The inbox note as lines: how a proposal is written, and what a person made of it.
 
     - [ ] remember: Moves to Lisbon in May [category:: fact] [importance:: 0.5] [source:: web] ^p-7f3k2a
+    - [ ] remember: Plays the cello [category:: fact] [source:: agent] [for:: profile] [under:: About] ^p-3c1d
     - [ ] skill: Send email [template:: [[Templates/Send email]]] [success:: 0.93] [runs:: 14] ^p-0b1c2d3e
 
 Ticked is accepted, `[-]` is refused, and the text counts as it stands. `[?]` and `[ticked:: ...]` are a tick
@@ -14,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
+from hindbrain.memory.policy.protected import OWNER_ROLES
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.origin import SOURCES
 
@@ -30,7 +32,8 @@ _LINE = re.compile(
 )
 _ID = re.compile(r"(?:^|\s)\^(p-[A-Za-z0-9]+)(?=\s|$)")
 _FIELD = re.compile(
-    r"\s*[\[(](category|importance|source|reason|tags|created|ticked)::([^\[\]()]*)[\])]", re.IGNORECASE
+    r"\s*[\[(](category|importance|source|reason|tags|created|ticked|for|under)::([^\[\]()]*)[\])]",
+    re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"\s*\[template::\s*\[\[([^\[\]|#^]+)\]\]\s*\]", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[\[(](success|runs)::\s*([0-9.]{1,9})\s*[\])]", re.IGNORECASE)
@@ -62,6 +65,8 @@ class Proposal(NamedTuple):
     runs: int = 0  # of a skill
     digest: str = ""  # of a skill: of the steps that are proposed; kept in the log, not in the line
     ticked: bool = False  # in the note, while an agent was running: it waits for a person to confirm
+    role: str = ""  # of a line for one of the owner's own notes: the role of that note; "" for a memory
+    heading: str = ""  # of such a line: the section; "" for the end of the note
 
     @property
     def key(self) -> str:
@@ -96,6 +101,10 @@ def render(proposal: Proposal) -> str:
     fields.append(f"[source:: {proposal.source}]")
     if proposal.tags:
         fields.append(f"[tags:: {_plain(', '.join(proposal.tags))}]")
+    if proposal.role:
+        fields.append(f"[for:: {proposal.role}]")
+    if proposal.heading:
+        fields.append(f"[under:: {_plain(proposal.heading)}]")
     if proposal.reason:
         fields.append(f"[reason:: {_plain(proposal.reason)}]")
     return f"- [ ] remember: {text} {' '.join(fields)} ^{proposal.id}"
@@ -245,6 +254,8 @@ def _proposal(id_: str, text: str, fields: dict[str, list[str]]) -> Proposal:
         tags=tuple(tag.strip().lstrip("#") for tag in fields.get("tags", [""])[-1].split(",") if tag.strip()),
         created=fields.get("created", [""])[-1],
         ticked="ticked" in fields,
+        role=role if (role := fields.get("for", [""])[-1].lower()) in OWNER_ROLES else "",
+        heading=fields.get("under", [""])[-1],
     )
 
 

@@ -153,6 +153,8 @@ def with_trust(proposal: Proposal, known: Known | None) -> Proposal:
     if proposal.kind == "skill" and known is not None and known.is_skill:
         # Only its name is a person's to change: what it is made of is what was proposed.
         return known.proposal._replace(text=proposal.text, ticked=proposal.ticked)
+    if known is not None and known.waits:  # where it goes is not a matter of the line's text
+        proposal = proposal._replace(role=known.proposal.role, heading=known.proposal.heading)
     return proposal._replace(
         source=lowest(sources),
         created=proposal.created or (known.proposal.created if known is not None else ""),

@@ -79,7 +79,6 @@ class MemoryBook:
         self._leaves: dict[str, _Leaf] = {}
         self._others: tuple[object, dict[str, _Leaf]] = (None, {})  # leaves of other notes, and of what
         self.problems: tuple[BookProblem, ...] = ()  # of the last look
-        self._looked = False
         self.version = 0  # another number whenever a look found something else
 
     def items(self) -> list[MemoryItem]:
@@ -102,9 +101,8 @@ class MemoryBook:
         return nearest(text, self.indexes(), k)
 
     def doubtful(self, text: str, k: int = 16) -> list[MemoryItem]:
-        """As `candidates`, of the memories that are trusted less than an agent; as of the last look."""
-        if not self._looked:
-            self._refresh()
+        """As `candidates`, of the memories that are trusted less than an agent."""
+        self._refresh()
         return nearest(text, [leaf.doubtful for leaf in self._leaves.values() if leaf.doubtful.items], k)
 
     def indexes(self) -> list[WordIndex]:
@@ -123,7 +121,6 @@ class MemoryBook:
         return told if told in CATEGORIES else category_of_note(path)
 
     def _refresh(self) -> None:
-        self._looked = True
         problems: list[BookProblem] = []
         leaves: dict[str, _Leaf] = {}
         try:

@@ -6,7 +6,9 @@ Pure: bytes in, bytes out; every line that was there stays as it was.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from hindbrain.base.errors import NotFound
 from hindbrain.vault.line_shapes import CALLOUT, indent_of, item_content
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note_parts import section_of
@@ -26,6 +28,25 @@ def appended_below(data: bytes, heading: str, lines: Sequence[str], *, path: str
     if at < len(note.texts) and note.texts[at].strip():
         new.append("")  # the next heading follows at once
     note.insert(at, new)
+    return note.data()
+
+
+def with_line(data: bytes, line: str, heading: str, *, path: str) -> bytes:
+    """The note with the line at the end of a section, or of the note where it has no such heading.
+
+    A note that has the line already stays as it is.
+    """
+    note = NoteLines(data, repr(path))
+    if line in note.texts:
+        return data
+    if heading:
+        with suppress(NotFound):
+            return appended_below(data, heading, [line], path=path)
+    at = len(note.texts)
+    while at and not note.texts[at - 1].strip():
+        at -= 1
+    apart = at > 0 and not joins_on(note.texts[at - 1], line)
+    note.insert(at, ["", line] if apart else [line])
     return note.data()
 
 

@@ -2,7 +2,8 @@
 
 A note is found by path, title or alias, beneath the vault or beneath the agent's folder. Every write is
 checked against what tools may touch (`protected`) and what they may claim (`note_trust`), and freed of
-secrets that were not there before. Knows nothing of tools, protocols or how an answer is worded.
+secrets that were not there before; what an agent writes passes `agent_text`. Knows nothing of tools,
+protocols or how an answer is worded.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from hindbrain.base.errors import NoteChanged, NotFound, UsageError
-from hindbrain.memory.notes import kept_bytes
+from hindbrain.base.errors import NoteChanged, NotFound, Refused, UsageError
+from hindbrain.memory.notes import agent_text, kept_bytes
 from hindbrain.memory.notes.note_place import existing_note, place_of
 from hindbrain.memory.policy import note_trust
 from hindbrain.vault.path_rules import NotePath, check_note_path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.write import Written
 
 Author: TypeAlias = Literal["agent", "user"]
-Deed: TypeAlias = Literal["created", "replaced", "appended", "unchanged"]
+Deed: TypeAlias = Literal["created", "replaced", "appended", "unchanged", "held"]
 
 _SHORTEST_HASH = 12  # hex digits
 _HEX = frozenset("0123456789abcdef")
@@ -60,10 +61,11 @@ class Changed(NamedTuple):
 
     path: NotePath
     did: Deed
-    hash: str  # of the note now, 64 hex digits
+    hash: str  # of the note now, 64 hex digits; "" when it was not written
     merged: bool = False  # somebody else's edit elsewhere in the note is in it, too
     removed: tuple[str, ...] = ()  # kinds of secrets that were taken out of the text
     heading: str = ""  # the section that was appended to; "" for the end of the note
+    held: tuple[str, ...] = ()  # ids of lines that wait in the inbox
 
 
 def read(memory: Memory, name: str, part: Part = WHOLE) -> Reading:
@@ -108,6 +110,8 @@ def write(memory: Memory, name: str, content: str, *, known_hash: str = "", by: 
     shown_hash = _checked_hash(known_hash)
     path = _place(memory, name, content, by)
     _check(memory, path, by)
+    if by == "agent" and (role := agent_text.owner_role(memory, path)):
+        raise Refused(f"{path!r} is the user's own {role} note; propose lines for it with vault_append")
     page = memory.notebook.find(path)
     if page is None:
         if shown_hash:
@@ -124,10 +128,14 @@ def write(memory: Memory, name: str, content: str, *, known_hash: str = "", by: 
 def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Author = "agent") -> Changed:
     """Add to the end of a note, or of a section of it; a missing note is created.
 
-    Several processes may do so at once: each one's lines stay together and none is lost.
+    Several processes may do so at once: each one's lines stay together and none is lost. What an agent adds
+    to one of the owner's own notes waits in the inbox, line by line.
     """
     path = _place(memory, name, content, by)
     _check(memory, path, by)
+    if by == "agent" and (role := agent_text.owner_role(memory, path)):
+        held = agent_text.propose(memory, path, role, content, heading)
+        return Changed(path, "held", "", removed=held.removed, heading=heading, held=held.ids)
     page = memory.notebook.find(path)
     if page is not None and note_trust.has_frontmatter(content):
         raise UsageError(f"{path!r} exists, and frontmatter stands at its top only; send the text without it")
@@ -139,6 +147,8 @@ def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Au
         except NoteChanged:  # another process has just made it
             page = memory.notebook.read(path)
     text, removed = _freed(content, page, by)
+    if by == "agent":
+        text = agent_text.attributed(memory, path, text, page)
     data = _lead(page.data, text) + kept_bytes.in_style_of(page.data, text, name=repr(path))
     return _changed(memory.notebook.append(path, data), "appended", removed)
 
@@ -232,7 +242,7 @@ def _create(memory: Memory, path: NotePath, content: str, by: Author) -> Changed
     text, removed = _freed(content, None, by)
     if by == "agent":
         note_trust.check_claim(path, "", text)
-        text = note_trust.signed(text, memory.clock)
+        text = note_trust.signed(agent_text.attributed(memory, path, text, None), memory.clock)
     text = text if text.endswith("\n") else f"{text}\n"
     return _changed(memory.notebook.create(path, text.encode("utf-8")), "created", removed)
 
@@ -249,6 +259,7 @@ def _replace(memory: Memory, page: Page, content: str, shown_hash: str, by: Auth
     text, removed = _freed(content, base, by)
     if by == "agent":
         note_trust.check_claim(page.path, page.text, text)
+        text = agent_text.attributed(memory, page.path, text, page, replaces=True)
     data = kept_bytes.replaced(base.data, text, name=repr(str(page.path)))
     try:
         written = memory.notebook.replace(page.path, data, expected_hash=base.hash, base=base.data)
@@ -274,6 +285,8 @@ def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by
                 f"no note {path!r}, so there is no heading {heading!r} in it; write the note first"
             )
         text, removed = _freed(content, page, by)
+        if by == "agent":
+            text = agent_text.attributed(memory, path, text, page)
         return appended_below(page.data, heading, kept_bytes.plain_lines(text), path=path)
 
     written = memory.notebook.edit(path, change, given=True)

@@ -28,6 +28,20 @@ def signed(text: str, clock: Clock) -> str:
     return f"---\ncreated: {clock.today().isoformat()}\nsource: agent\n---\n{text}"
 
 
+def with_source(text: str, source: str) -> str:
+    """`text`, whose properties say the source."""
+    from hindbrain.vault.splice import set_property
+
+    return set_property(text.encode("utf-8"), "source", source).decode("utf-8")
+
+
+def source_of(path: str, text: str) -> str:
+    """Whose word a note is as a whole."""
+    from hindbrain.vault.origin import source_of_note
+
+    return source_of_note(path, _frontmatter(text).properties)
+
+
 def check_claim(path: str, before: str, after: str) -> None:
     """UsageError when an agent's text claims more trust than it has: its own, or that of what it replaces."""
     from hindbrain.memory.policy.provenance import trust_rank
@@ -41,9 +55,32 @@ def check_claim(path: str, before: str, after: str) -> None:
         raise UsageError(f"{path!r} is trusted as 'source: {had}'; keep what says so in its frontmatter")
 
 
-def check_not_memories(memory: Memory, path: NotePath) -> None:
-    """UsageError for a note of memories: a line there without a source counts as its owner's word."""
+def check_marks(memory: Memory, path: str, before: str, after: str) -> None:
+    """UsageError when an agent's text says that it is a note of the owner's, a memory or a task.
+
+    Notes and lines are followed by these marks when their owner moves them.
+    """
+    from hindbrain.memory.policy.protected import INSTRUCTION_ROLES, OWNER_ROLES
+    from hindbrain.vault.marks import block_ids, read_marks
+
     layout = memory.layout
+    roles = [role for role in (*OWNER_ROLES, *INSTRUCTION_ROLES, "tasks", "inbox") if layout.has(role)]
+    kept = {"memory", "skill", *(layout.marks_of(role, {}).type for role in roles)} - {""}
+    old, new = read_marks(before.encode()), read_marks(after.encode())
+    if new.ours and new.type in kept and (new.type, new.category) != (old.type, old.category):
+        raise UsageError(
+            f"{path!r} can't be of 'type: {new.type}', which marks a note of the owner's; leave it out"
+        )
+    if given := block_ids(after) - block_ids(before):
+        raise UsageError(
+            f"{path!r} can't have the new id '^{min(given)}'; remember and task_create give ids: leave it out"
+        )
+
+
+def check_not_memories(memory: Memory, path: NotePath) -> None:
+    """UsageError for notes of memories and tasks: a line without a source is its owner's word there."""
+    layout = memory.layout
+    from hindbrain.memory.policy.protected import role_at
     from hindbrain.vault.path_rules import same_note_key
     from hindbrain.vault.paths import resolve_beneath
 
@@ -55,6 +92,8 @@ def check_not_memories(memory: Memory, path: NotePath) -> None:
             raise UsageError(
                 f"{path!r} holds memories: use remember to add one, change one with memory_update"
             )
+    if role_at(memory.root, path, layout, ("tasks",)):
+        raise UsageError(f"{path!r} holds tasks: use task_create to add one, change one with task_update")
 
 
 def _frontmatter(text: str) -> Frontmatter:

@@ -88,9 +88,13 @@ class Policy:
             return Verdict("accept", kept, source, (), removed)
         if self.tombstones is not None and self.tombstones.covers(kept):
             return Verdict("refuse", kept, source, ("forgotten by its owner",), removed)
-        trust = inherited(kept, source, self._heard(kept))
+        trust = self.trust_of(kept, source=source)
         reasons = _doubts(kept, trust, hidden=cleaned.suspicious)
         return Verdict("hold" if reasons else "accept", kept, trust, reasons, removed)
+
+    def trust_of(self, text: str, *, source: str) -> str:
+        """Return whose word `text` is: that of `source`, or of a less trusted one whose words it repeats."""
+        return source if source == "user" else inherited(text, source, self._heard(text))
 
 
 def _check(text: str, source: str) -> None:

@@ -27,6 +27,7 @@ INSTRUCTION_NOTES = frozenset({
     "soul", "tools", "warp", "windsurfrules",
 })  # fmt: skip
 INSTRUCTION_ROLES = ("soul", "identity", "agents")  # of a layout: their notes are in the agent's prompt
+OWNER_ROLES = ("profile", "preferences", "home", "status")  # shown as the owner's: agents only propose lines
 _INSTRUCTION_ENDINGS = (".instructions", ".prompt", ".chatmode", ".agent")  # "python.instructions.md"
 _OTHER_ENDINGS = (".mdc", "llms.txt", "llms-full.txt")
 _NOTE_ENDINGS = (".md", ".markdown")
@@ -73,6 +74,28 @@ def owner_places(layout: Layout) -> list[str]:
     roles = [role for role in INSTRUCTION_ROLES if layout.has(role)]
     instructions = [path for role in roles for path in layout.places_of(role)]
     return [layout.path("inbox"), layout.folder_of("skills"), *filter(None, instructions)]
+
+
+def role_at(root: Path, path: str, layout: Layout, roles: Sequence[str]) -> str:
+    """Return which of these roles, each of one note, `path` plays on some system; "" when it plays none."""
+    forms = {fold_path(path), fold_path(_real_path(root, path))}
+    for role in roles:
+        if layout.has(role) and forms & {fold_path(place) for place in layout.paths(role)}:
+            return role
+    return ""
+
+
+def check_no_layout_sign(path: str) -> None:
+    """Refused for a new note whose name makes a vault look like one of another layout."""
+    from hindbrain.vault.layout_table import LAYOUTS, built_in_table
+
+    for table in map(built_in_table, LAYOUTS):
+        signs = (f"{form.folder}/{sign}" for form in table.forms for sign in form.signs)
+        if fold_path(path) in map(fold_path, signs):
+            raise Refused(
+                f"a note {path!r} would make this a vault of the layout {table.name!r}; memory tools do not "
+                "create it, its owner does"
+            )
 
 
 def fold_path(path: str) -> str:

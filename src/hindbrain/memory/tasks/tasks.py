@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError, UsageError
 from hindbrain.memory.items.item import new_id
+from hindbrain.memory.policy.provenance import lowest
 from hindbrain.memory.tasks.task_line import (
     OPEN,
     PRIORITIES,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from hindbrain.base.clock import Clock
     from hindbrain.memory.notes.notebook import Notebook, Page
+    from hindbrain.memory.policy.policy import Policy
     from hindbrain.vault.layout import Layout
 
 __all__ = ["PRIORITIES", "STATUSES", "TaskItem", "Tasks"]
@@ -54,10 +56,14 @@ class Created(NamedTuple):
 
 
 class Tasks:
-    def __init__(self, notebook: Notebook, layout: Layout, clock: Clock) -> None:
+    def __init__(
+        self, notebook: Notebook, layout: Layout, clock: Clock, policy: Policy | None = None
+    ) -> None:
+        """`policy` says whose words a task repeats that is not the owner's."""
         self._notebook = notebook
         self._layout = layout
         self._clock = clock
+        self._policy = policy
 
     @property
     def path(self) -> str:
@@ -69,7 +75,8 @@ class Tasks:
         """Add a task, without secrets; durable when this returns.
 
         A task that is open already with the same title and project is returned as it is: a twin would make
-        every later update by title ambiguous. `source`: whose word it is, where that is not the owner's.
+        every later update by title ambiguous. `source`: whose word it is, where that is not the owner's; less
+        trusted words that it repeats make it theirs.
         UsageError for a title or a priority that is none.
         """
         (title, details, project), removed = _without_secrets(title, details, project)
@@ -79,7 +86,7 @@ class Tasks:
             priority=_one_of("priority", priority or "medium", PRIORITIES),
             project=project_tag(project),
             path=self.path,
-            source=_one_of("source", source, SOURCES) if source else "",
+            source=self._trust(source, title, details, project),
         )
         below = _detail_lines(details)
         if twin := find_twin(self._read(), task):
@@ -99,16 +106,17 @@ class Tasks:
         self._notebook.edit(self.path, change)
         return made
 
-    def update(self, name_or_id: str, *, status: str, notes: str = "") -> TaskItem:
+    def update(self, name_or_id: str, *, status: str, notes: str = "", source: str = "") -> TaskItem:
         """Give a task another status and add notes below it, without secrets.
 
+        `source`: whose word the notes are, where that is not the owner's.
         Nothing is written when it is so already.
         NotFound names the nearest titles, Ambiguous the candidates.
         """
         wanted = _one_of("status", status, STATUSES)
         today = self._today()
         (notes,), removed = _without_secrets(notes)
-        lines = _note_lines(notes, today)
+        lines = _note_lines(notes, today, self._trust(source, notes) if notes.strip() else "")
         changed = find_task(self._read(), name_or_id, self.path).task
         path = changed.path
 
@@ -164,6 +172,15 @@ class Tasks:
         paths = moved.notes_with("t", beside=path) if moved is not None else []
         return [other for other in paths if not is_put_away(self._layout, other)]
 
+    def _trust(self, source: str, *texts: str) -> str:
+        """Whose word the texts are together; "" for the owner's."""
+        if not source:
+            return ""
+        source = _one_of("source", source, SOURCES)
+        if self._policy is None:
+            return source
+        return lowest(self._policy.trust_of(text, source=source) for text in texts)
+
     def _today(self) -> str:
         return self._clock.today().isoformat()
 
@@ -197,7 +214,7 @@ def _detail_lines(details: str) -> Sequence[str]:
     return [_escaped(line, _HEADING) for line in kept]
 
 
-def _note_lines(notes: str, today: str) -> Sequence[str]:
+def _note_lines(notes: str, today: str, source: str) -> Sequence[str]:
     """A remark as one list item below the task; nothing in it begins an item of its own."""
     if len(notes) > _MAX_DETAILS:
         raise UsageError(f"the notes have {len(notes)} characters; at most {_MAX_DETAILS}, use a note")
@@ -205,7 +222,7 @@ def _note_lines(notes: str, today: str) -> Sequence[str]:
     kept = [_escaped(line, _STRUCTURE) for line in lines if line]
     if not kept:
         return []
-    kept[-1] += f" ({today})"
+    kept[-1] += f" ({today})" + (f" [source:: {source}]" if source else "")
     return [f"- {kept[0]}", *(f"  {line}" for line in kept[1:])]
 
 

@@ -87,6 +87,8 @@ def _shortened(reading: Reading) -> tuple[str, int]:
 
 
 def change_answer(changed: Changed) -> ToolResult:
+    if changed.did == "held":
+        return _held_answer(changed)
     said = {
         "created": "Created",
         "replaced": "Replaced",
@@ -107,6 +109,23 @@ def change_answer(changed: Changed) -> ToolResult:
         "removed": list(changed.removed),
     }
     return ToolResult("\n".join(lines), data)
+
+
+def _held_answer(changed: Changed) -> ToolResult:
+    ids = ", ".join(changed.held)
+    text = (
+        f"Not stored yet ({changed.path} is the user's own note): it waits in the inbox as {ids} until the "
+        "user accepts it there."
+    )
+    if changed.removed:
+        text += f"\nStored without what is secret, since notes keep none: {', '.join(changed.removed)}."
+    data = {
+        "path": changed.path,
+        "did": changed.did,
+        "held": list(changed.held),
+        "removed": list(changed.removed),
+    }
+    return ToolResult(text, data)
 
 
 def listing_answer(listing: Listing) -> ToolResult:

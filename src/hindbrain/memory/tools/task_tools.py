@@ -22,7 +22,7 @@ def _create(memory: Memory, args: Arguments) -> ToolResult:
         details=args.get("details", ""),
         priority=args.get("priority", "medium"),
         project=args.get("project", ""),
-        source=args.get("source", ""),
+        source=args.get("source", "agent"),
     )
     if created.is_new:
         return task_answer("created", created.task)
@@ -35,7 +35,13 @@ def _update(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.tools.task_answers import task_answer
 
     return task_answer(
-        "updated", memory.tasks.update(args["title"], status=args["status"], notes=args.get("notes", ""))
+        "updated",
+        memory.tasks.update(
+            args["title"],
+            status=args["status"],
+            notes=args.get("notes", ""),
+            source=args.get("source", "agent"),
+        ),
     )
 
 
@@ -67,6 +73,7 @@ TASK_TOOLS: tuple[Tool, ...] = (
             Param("title", "string", "Title or ^id", required=True),
             Param("status", "string", "", required=True, choices=STATUSES),
             Param("notes", "string", "Added below the task"),
+            Param("source", "string", "", choices=CLAIMS, declared=False),
         ),
         "change",
         _update,
