@@ -122,7 +122,7 @@ def _stdin() -> str:
 
 
 def _read(memory: Memory, args: Namespace, out: Output) -> None:
-    from hindbrain.edge.commands.read import line_range, note_data
+    from hindbrain.edge.commands.read import line_range, note_data, part_data
     from hindbrain.memory.notes.vault_verbs import Part, read
     from hindbrain.memory.tools.tool import short_hash
 
@@ -134,13 +134,15 @@ def _read(memory: Memory, args: Namespace, out: Output) -> None:
     if out.json:
         out.data(
             note_data(reading.page.path, reading.page.data, reading.note, reading.problems)
-            | {"first_line": reading.first, "last_line": reading.last, "text": body}
+            | part_data(reading.note, reading.first, reading.last)
+            | {"text": body}
         )
         return
     out.line((safe(body) if out.on_terminal else body).removesuffix("\n"))
     out.stdout.flush()
     place = f"{reading.page.path}:{reading.first}-{reading.last}"
-    out.say(out.paint_err(f"{place}  hash {short_hash(reading.page.hash)}", DIM))
+    known = f"hash {short_hash(reading.page.hash)}" if reading.is_known else "a part: no hash"
+    out.say(out.paint_err(f"{place}  {known}", DIM))
 
 
 def _change(memory: Memory, args: Namespace, content: str) -> Changed:

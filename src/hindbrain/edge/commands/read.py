@@ -49,7 +49,7 @@ def _show(app: App, args: Namespace, out: Output) -> int:
     body = "\n".join(note.lines[first - 1 : last])
     if out.json:
         shown = note_data(path, data, note, (*problems, *note.problems))
-        out.data(shown | {"first_line": first, "last_line": last, "text": body})
+        out.data(shown | part_data(note, first, last) | {"text": body})
     else:
         out.line((safe(body) if out.on_terminal else body).removesuffix("\n"))
     _remember(app, path, out)
@@ -75,6 +75,14 @@ def note_data(path: NotePath, data: bytes, note: Note, problems: Sequence[Proble
         "text": "",
         "problems": [asdict(problem) for problem in problems],
     }
+
+
+def part_data(note: Note, first: int, last: int) -> dict[str, Any]:
+    """Which lines are shown. By a part, the whole note can't be replaced: then there is no hash."""
+    from hindbrain.vault.note_parts import end_of
+
+    lines: dict[str, Any] = {"first_line": first, "last_line": last}
+    return lines if (first, last) == (1, end_of(note)) else lines | {"hash": ""}
 
 
 def _range(note: Note, path: NotePath, part: str, lines: str) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import NoteChanged, NotFound, Refused, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.memory.notes import agent_text, kept_bytes
 from hindbrain.memory.notes.note_place import existing_note, place_of
 from hindbrain.memory.policy import note_trust
@@ -50,6 +51,8 @@ class Reading(NamedTuple):
     problems: tuple[Problem, ...]
     first: int
     last: int  # inclusive
+    shown: int  # the last line that fits into an answer; `last` where all do
+    is_known: bool  # every line of the note was shown by now, so that the caller may replace it
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -68,8 +71,11 @@ class Changed(NamedTuple):
     held: tuple[str, ...] = ()  # ids of lines that wait in the inbox
 
 
-def read(memory: Memory, name: str, part: Part = WHOLE) -> Reading:
-    """Raises NotFound, Ambiguous, UnsafePath, NoteUnreadable; IndexFault where only the index could tell."""
+def read(memory: Memory, name: str, part: Part = WHOLE, *, most_chars: int = 0) -> Reading:
+    """`most_chars`: of an answer, which shows as many whole lines as fit, at least one; 0 for all.
+
+    Raises NotFound, Ambiguous, UnsafePath, NoteUnreadable; IndexFault where only the index could tell.
+    """
     from hindbrain.vault.parse import decode_note, parse_note
 
     path, named = existing_note(memory, name)
@@ -79,7 +85,22 @@ def read(memory: Memory, name: str, part: Part = WHOLE) -> Reading:
     text, problems = decode_note(page.data)
     note = parse_note(text, stem=path.rpartition("/")[2].rpartition(".")[0])
     first, last = _lines_of(note, path, part)
-    return Reading(page, note, (*problems, *note.problems), first, last)
+    fitting = note.lines[first - 1 : _last_fitting(note.lines, first, last, most_chars)]
+    cut = bool(most_chars) and len(fitting) == 1 and len(fitting[0]) > most_chars
+    readings = memory.notebook.readings
+    readings.show(path, () if cut else fitting)
+    is_known = not readings.unseen(path, note.lines)
+    shown = first + max(len(fitting), 1) - 1
+    return Reading(page, note, (*problems, *note.problems), first, last, shown, is_known)
+
+
+def _last_fitting(lines: Sequence[str], first: int, last: int, most_chars: int) -> int:
+    used = 0
+    for number in range(first, last + 1):
+        used += len(lines[number - 1]) + 1
+        if most_chars and used > most_chars and number > first:
+            return number - 1
+    return last
 
 
 def _only_one(part: Part, named: str) -> Part:
@@ -150,7 +171,7 @@ def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Au
     if by == "agent":
         text = agent_text.attributed(memory, path, text, page)
     data = _lead(page.data, text) + kept_bytes.in_style_of(page.data, text, name=repr(path))
-    return _changed(memory.notebook.append(path, data), "appended", removed)
+    return _written(memory, memory.notebook.append(path, data), "appended", removed, text)
 
 
 def set_properties(memory: Memory, name: str, changes: Sequence[PropertyChange]) -> Changed:
@@ -244,7 +265,7 @@ def _create(memory: Memory, path: NotePath, content: str, by: Author) -> Changed
         note_trust.check_claim(path, "", text)
         text = note_trust.signed(agent_text.attributed(memory, path, text, None), memory.clock)
     text = text if text.endswith("\n") else f"{text}\n"
-    return _changed(memory.notebook.create(path, text.encode("utf-8")), "created", removed)
+    return _written(memory, memory.notebook.create(path, text.encode("utf-8")), "created", removed, text)
 
 
 def _replace(memory: Memory, page: Page, content: str, shown_hash: str, by: Author) -> Changed:
@@ -258,6 +279,7 @@ def _replace(memory: Memory, page: Page, content: str, shown_hash: str, by: Auth
         )
     text, removed = _freed(content, base, by)
     if by == "agent":
+        _check_seen(memory, base, text)
         note_trust.check_claim(page.path, page.text, text)
         text = agent_text.attributed(memory, page.path, text, page, replaces=True)
     data = kept_bytes.replaced(base.data, text, name=repr(str(page.path)))
@@ -269,7 +291,19 @@ def _replace(memory: Memory, page: Page, content: str, shown_hash: str, by: Auth
             "lines; read it again and make your change on that",
             current_hash=error.current_hash,
         ) from error
-    return _changed(written, "replaced", removed)
+    return _written(memory, written, "replaced", removed, text)
+
+
+def _check_seen(memory: Memory, base: Page, text: str) -> None:
+    """NoteChanged when the text leaves out lines of the note that the caller was never shown."""
+    kept = {line.strip() for line in kept_bytes.plain_lines(text)}
+    dropped = (line for line in kept_bytes.plain_lines(base.text) if line.strip() not in kept)
+    if unseen := memory.notebook.readings.unseen(base.path, dropped):
+        raise NoteChanged(
+            f"{base.path!r} has {plural(len(unseen), 'line')} that you were not shown and your text leaves out; "
+            "read all of the note, part by part, and send the whole, or add to it with vault_append",
+            current_hash=base.hash,
+        )
 
 
 def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by: Author) -> Changed:
@@ -277,9 +311,10 @@ def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by
     from hindbrain.memory.notes.section_end import appended_below
 
     removed: tuple[str, ...] = ()
+    text = content
 
     def change(page: Page | None) -> bytes:
-        nonlocal removed
+        nonlocal removed, text
         if page is None:
             raise NotFound(
                 f"no note {path!r}, so there is no heading {heading!r} in it; write the note first"
@@ -291,7 +326,7 @@ def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by
 
     written = memory.notebook.edit(path, change, given=True)
     assert written is not None  # `change` always has something to add
-    return _changed(written, "appended", removed)._replace(heading=heading)
+    return _written(memory, written, "appended", removed, text)._replace(heading=heading)
 
 
 def _freed(content: str, page: Page | None, by: Author) -> tuple[str, tuple[str, ...]]:
@@ -334,6 +369,12 @@ def _lead(data: bytes, text: str) -> bytes:
     if not last.strip() or joins_on(last, text.lstrip("\n").partition("\n")[0]):
         return b""
     return note.end.encode()
+
+
+def _written(memory: Memory, written: Written, did: Deed, removed: tuple[str, ...], text: str) -> Changed:
+    """As `_changed`; who wrote `text` knows its lines."""
+    memory.notebook.readings.show(written.path, kept_bytes.plain_lines(text))
+    return _changed(written, did, removed)
 
 
 def _changed(written: Written, did: Deed, removed: tuple[str, ...]) -> Changed:

@@ -32,12 +32,12 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
 def _get(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.base.errors import Ambiguous, NotFound
     from hindbrain.memory.notes.vault_verbs import Part, read
-    from hindbrain.memory.tools.note_answers import lines_answer, missing_answer
+    from hindbrain.memory.tools.note_answers import MOST_CHARS, lines_answer, missing_answer
 
     first, count = args.get("from", 0), args.get("lines", 0)
     part = Part(first=first, last=(first or 1) + count - 1 if count else 0)
     try:
-        reading = read(memory, args["path"], part)
+        reading = read(memory, args["path"], part, most_chars=MOST_CHARS)
     except Ambiguous:
         raise
     except NotFound as error:
@@ -48,10 +48,10 @@ def _get(memory: Memory, args: Arguments) -> ToolResult:
 
 def _read(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.notes.vault_verbs import Part, read
-    from hindbrain.memory.tools.note_answers import reading_answer
+    from hindbrain.memory.tools.note_answers import MOST_CHARS, reading_answer
 
     part = Part(first=args.get("line_start", 0), last=args.get("line_end", 0))
-    reading = read(memory, args["file_path"], part)
+    reading = read(memory, args["file_path"], part, most_chars=MOST_CHARS)
     memory.count_access(reading.page.path, "")
     return reading_answer(reading)
 

@@ -28,13 +28,15 @@ def span(first: int, last: int) -> str:
 
 
 def reading_answer(reading: Reading) -> ToolResult:
-    """The lines, as many as an answer holds; then where they stand, and last the hash of the whole note."""
-    text, last = _shortened(reading)
+    """The lines, as many as an answer holds; then where they stand.
+
+    Last the hash of the note, by which it can be replaced: only for who has seen all of it.
+    """
+    text, last = _shown(reading)
     path, total = reading.page.path, end_of(reading.note)
     place = f"… lines {reading.first}-{last} of {total}, {path}"
     data: dict[str, Any] = {
         "path": path,
-        "hash": short_hash(reading.page.hash),
         "first_line": reading.first,
         "last_line": last,
         "lines": total,
@@ -46,12 +48,17 @@ def reading_answer(reading: Reading) -> ToolResult:
     notes = [f"({problem.message})" for problem in reading.problems]
     if notes:
         data["problems"] = [problem.code for problem in reading.problems]
-    return ToolResult("\n".join([text, *notes, place, f"hash: {short_hash(reading.page.hash)}"]), data)
+    if reading.is_known:
+        data["hash"] = short_hash(reading.page.hash)
+        return ToolResult("\n".join([text, *notes, place, f"hash: {data['hash']}"]), data)
+    data["partial"] = True
+    place += "; a part: no hash until all lines were read"
+    return ToolResult("\n".join([text, *notes, place]), data)
 
 
 def lines_answer(reading: Reading) -> ToolResult:
     """As OpenClaw's memory_get tells it."""
-    text, last = _shortened(reading)
+    text, last = _shown(reading)
     data: dict[str, Any] = {
         "status": "ok",
         "text": text,
@@ -72,18 +79,12 @@ def missing_answer(path: str, why: str) -> ToolResult:
     return ToolResult(f"not found: {why}", {"status": "not_found", "text": "", "path": path})
 
 
-def _shortened(reading: Reading) -> tuple[str, int]:
-    """Whole lines that fit, at least one, and the number of the last; a line too long for itself is cut."""
-    used, count = 0, 0
-    for line in reading.lines:
-        used += len(line) + 1
-        if count and used > MOST_CHARS:
-            break
-        count += 1
-    text = "\n".join(reading.lines[:count])
+def _shown(reading: Reading) -> tuple[str, int]:
+    """The lines that fit and the number of the last; a line too long for itself is cut."""
+    text = "\n".join(reading.lines[: reading.shown - reading.first + 1])
     if len(text) > MOST_CHARS:
         text = f"{text[:MOST_CHARS]}… ({len(text) - MOST_CHARS:,} more characters in line {reading.first})"
-    return text, reading.first + max(count, 1) - 1
+    return text, reading.shown
 
 
 def change_answer(changed: Changed) -> ToolResult:

@@ -14,7 +14,7 @@ _MOST_HITS = 50
 
 def _read(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.memory.notes.vault_verbs import Part, read
-    from hindbrain.memory.tools.note_answers import reading_answer
+    from hindbrain.memory.tools.note_answers import MOST_CHARS, reading_answer
 
     part = Part(
         heading=args.get("heading", ""),
@@ -22,7 +22,7 @@ def _read(memory: Memory, args: Arguments) -> ToolResult:
         first=args.get("line_start", 0),
         last=args.get("line_end", 0),
     )
-    reading = read(memory, args["path"], part)
+    reading = read(memory, args["path"], part, most_chars=MOST_CHARS)
     memory.count_access(reading.page.path, "")
     return reading_answer(reading)
 
@@ -62,7 +62,7 @@ def _list(memory: Memory, args: Arguments) -> ToolResult:
 VAULT_TOOLS: tuple[Tool, ...] = (
     Tool(
         "vault_read",
-        "Read a note of the user's vault, or a part of it. Also gives the hash that vault_write needs.",
+        "Read a note of the user's vault, or a part of it. All of it read gives the hash for vault_write.",
         (
             Param("path", "string", "Path, title, alias or [[link]]", required=True),
             Param("heading", "string", "Only this section"),
