@@ -60,6 +60,7 @@ INSTRUCTIONS = (
 
 # Tools whose answer depends on the index: while the first one is being made, they wait for it a little.
 _SEARCHING = frozenset(("recall", "vault_search", "memory_search"))
+_TELLING = _SEARCHING | {"task_list", "vault_list"}
 _PATIENCE_S = 3.0
 _PATIENCE_WITH_PROGRESS_S = 45.0  # a client that shows progress is asked to wait; most give up after 60 s
 _SOON_NOTES = 3_000  # more than these take longer than that patience
@@ -133,7 +134,7 @@ class Protocol:
         except Exception as error:  # noqa: BLE001  the outermost handler; the model is told, the log knows more
             report_failure(f"the tool {tool.name}", error)
             return _content(failure_text(error), failed=True)
-        return _content(result.text, data=result.data if self._structured else None)
+        return _content(told_text(tool.name, result.text), data=result.data if self._structured else None)
 
     async def _call(self, ctx: Context, tool: Tool, arguments: Mapping[str, Any] | None) -> ToolResult:
         from hindbrain.memory.tools.tool import ToolResult, call
@@ -233,6 +234,18 @@ class Protocol:
         if not self._warm:
             self._warm = True
             asyncio.get_running_loop().call_later(_WARM_UP_S, self._serving.warm_up)
+
+
+def told_text(tool: str, text: str) -> str:
+    """An answer without what a model could take for a tag or a special token, where it only tells of notes.
+
+    What is read to be written back stays as the note has it.
+    """
+    if tool not in _TELLING:
+        return text
+    from hindbrain.context.packs.fence import clean, disarm
+
+    return disarm(clean(text))
 
 
 def _content(text: str, *, data: Mapping[str, Any] | None = None, failed: bool = False) -> CallToolResult:

@@ -300,7 +300,7 @@ def _check_seen(memory: Memory, base: Page, text: str) -> None:
     dropped = (line for line in kept_bytes.plain_lines(base.text) if line.strip() not in kept)
     if unseen := memory.notebook.readings.unseen(base.path, dropped):
         raise NoteChanged(
-            f"{base.path!r} has {plural(len(unseen), 'line')} that you were not shown and your text leaves out; "
+            f"{base.path!r} has {plural(len(unseen), 'line')} that you were not shown and it leaves out; "
             "read all of the note, part by part, and send the whole, or add to it with vault_append",
             current_hash=base.hash,
         )
