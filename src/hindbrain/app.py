@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
-from hindbrain.base.errors import IndexMissing, NotFound, UsageError
-from hindbrain.vault.copies import original_of, remember, remember_alias
-from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, is_logseq, path_id, read_vault_id
+from hindbrain.base.errors import IndexMissing, NotFound, UsageError, VaultAway
+from hindbrain.vault.binding import away_error, bind, bind_place, bound_folder, why_away
+from hindbrain.vault.copies import remember_alias
+from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, is_logseq, read_vault_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,52 +64,52 @@ _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be c
 
 
 def locate_vault(config: Config, start: Path | None = None, named: str = "") -> Path:
-    """The vault that is meant: the one named, else the nearest one upwards, else the one in the settings."""
+    """The vault that is meant: the one named, else the nearest one upwards, else the one in the settings.
+
+    A folder to which a vault is bound counts also while that vault is away.
+    """
     if named:
         return Path(named).expanduser().absolute()
-    found = find_vault(start or Path.cwd())
-    if found is not None:
+    start = start or Path.cwd()
+    found, bound = find_vault(start), bound_folder(state_folder(config), start)
+    if found is not None and (bound is None or len(bound.parts) <= len(found.parts)):
         return found
+    if bound is not None:
+        return bound
     configured = config.text("vault.path")
     if configured:
         return Path(configured).expanduser().absolute()
     raise NotFound(
-        f"no vault found from {str(start or Path.cwd())!r} upwards; hindbrain init makes this folder a "
+        f"no vault found from {str(start)!r} upwards; hindbrain init makes this folder a "
         "vault, or go into one, name it with --vault PATH, or set it: hindbrain config vault.path PATH"
     )
 
 
-def build_app(config: Config, root: Path, *, clock: Clock | None = None, warm: bool = True) -> App:
-    """`warm`: the process will answer many queries, so vectors are kept in memory."""
+def build_app(
+    config: Config, root: Path, *, clock: Clock | None = None, warm: bool = True, away_ok: bool = False
+) -> App:
+    """`warm`: the process will answer many queries, so vectors are kept in memory.
+
+    Raises VaultAway when the vault of that folder is not there. `away_ok`: for what needs its state only.
+    """
     state = state_folder(config)
     if state.absolute().is_relative_to(root.absolute()):
         raise UsageError(
             f"the state folder {str(state)!r} lies inside the vault; a sync tool would damage the index "
             "there: set state.folder to another place"
         )
-    own, original = _state_of(state, root)
-    _keep_private(state, own, usual=config.sources["state.folder"] == "default")
-    app = App(config, root, own, clock or SystemClock(), warm)
-    app.copy_of = original
+    bound = bind(state, root)
+    if not away_ok:
+        bound.check(root)
+    _keep_private(state, bound.state, usual=config.sources["state.folder"] == "default")
+    app = App(config, root, bound.state, clock or SystemClock(), warm)
+    app.copy_of = bound.copy_of
     return app
 
 
-def _state_of(state: Path, root: Path) -> tuple[Path, str]:
-    """The folder of one vault, and the vault of which it is a copy ("": of none).
-
-    A vault that was given an id takes what it had under its path with it. A copy has the id of its original
-    until it gets its own, and is known by its path.
-    """
-    given = read_vault_id(root)
-    if not given:
-        return state / path_id(root), ""
-    own = state / given
-    if own.exists():
-        original = original_of(own, root)
-        return (state / path_id(root), original) if original else (own, "")
-    if (before := state / path_id(root)).exists():
-        before.replace(own)
-    return own, ""
+def state_of(config: Config, root: Path) -> Path:
+    """Where the state of a vault is kept, also while the vault is away."""
+    return bind(state_folder(config), root).state
 
 
 def _keep_private(state: Path, own: Path, *, usual: bool) -> None:
@@ -149,19 +150,32 @@ class App:
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
         self._obsidian: tuple[tuple[int, ...], ObsidianSettings] | None = None  # with what it was read from
         self._rules: tuple[tuple[str, ...], IgnoreRules] | None = None
+        self._is_bound = False  # it is remembered that the vault is here
         self._requests = 0
         self._freshness: Freshness | None = None  # of the request that is being answered
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """Everything that is read inside belongs to one answer: the files are looked at once, at most."""
+        """Everything that is read inside belongs to one answer: the files are looked at once, at most.
+
+        Raises VaultAway when the vault is not there any more.
+        """
         if not self._requests:
             self._freshness = None
+            self.check_there()
         self._requests += 1
         try:
             yield
         finally:
             self._requests -= 1
+
+    def check_there(self) -> None:
+        """Raises VaultAway when the vault is not there any more."""
+        if why := why_away(self.state, self.root):
+            raise away_error(self.root, why)
+        if not self._is_bound and not self.copy_of and self.state.is_dir():
+            bind_place(self.state, self.root)
+            self._is_bound = True
 
     def freshen(self, *, vectors: bool = False) -> Freshness:
         """Bring the index up to date with the files before it is read; what it lacks then is in `notices`.
@@ -243,8 +257,11 @@ class App:
     ) -> SyncReport:
         from hindbrain.index.progress import silent
 
+        self.check_there()
         embedder = self._embedder_for_sync() if vectors else None
-        return self.syncer.sync(embedder, listener or silent, verify=verify, confirm=confirm)
+        report = self.syncer.sync(embedder, listener or silent, verify=verify, confirm=confirm)
+        self.check_there()  # binds a vault that was just indexed for the first time
+        return report
 
     def sync_paths(self, paths: Iterable[NotePath]) -> SyncReport:
         return self.syncer.sync_paths(paths, self._embedder_for_sync())
@@ -263,6 +280,7 @@ class App:
         """Make the index anew. No note is touched; what the vault's log knows of use is taken over."""
         from hindbrain.index.usage import discard_index, log_access, read_usage
 
+        self.check_there()  # what is discarded could not be made again
         self._forget_index()
         discard_index(self.state)
         report = self.sync(listener)
@@ -386,8 +404,8 @@ class App:
             self.store.close()
         if "writer" in self.__dict__:
             self.writer.close()
-        if not self.copy_of:
-            remember(self.state, self.root)
+        with suppress(VaultAway):
+            self.check_there()
 
     def leave_original(self) -> bool:
         """Give a copy of a vault an id of its own. False when it is no copy after all, or can't be written.
@@ -604,7 +622,7 @@ class App:
     def writer(self) -> VaultWriter:
         from hindbrain.vault.write import VaultWriter
 
-        return VaultWriter(self.root, self.state, self.clock)
+        return VaultWriter(self.root, self.state, self.clock, check=self.check_there)
 
     @cached_property
     def agent_sessions(self) -> AgentSessions:

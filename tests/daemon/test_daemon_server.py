@@ -250,7 +250,7 @@ def test_a_vault_that_is_taken_away_is_told_and_others_are_served(
     wait_until(lambda: not daemon.vaults.at_work())
     moved = notes.root.rename(tmp_path / "elsewhere")
     for verb, arguments in (("ping", {}), ("search", {"query": "tea"})):
-        assert in_process.ask(verb, notes.root, arguments)["code"] == "not_found"
+        assert in_process.ask(verb, notes.root, arguments)["code"] == "vault_away"
     assert in_process.ask("ping", other)["ok"]
     moved.rename(notes.root)
     assert in_process.ask("search", notes.root, {"query": "tea"})["result"]["hits"]

@@ -77,8 +77,8 @@ def test_another_name_of_the_same_folder_is_no_copy(
     ran = cli("history", vault=tmp_path / "link")
     assert ran.code == 0 and "copy" not in ran.err
     # A folder that is mounted twice may have another number under each of its paths.
-    other = copies._Place(str(tmp_path / "link"), 1, 1)
-    monkeypatch.setattr(copies, "_place", lambda _: other)
+    other = copies.Place(str(tmp_path / "link"), 1, 1)
+    monkeypatch.setattr(copies, "place_at", lambda _: other)
     monkeypatch.setattr(Path, "samefile", lambda *_: False)
     for _ in range(2):
         ran = cli("history", "--json", vault=tmp_path / "link")

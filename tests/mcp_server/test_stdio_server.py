@@ -335,3 +335,28 @@ def test_what_is_ticked_while_a_client_uses_the_tools_waits_for_a_person(
     ]
     assert app.memory.book.items() == []
     app.close()
+
+
+@pytest.mark.promise("P8", "P29")
+def test_a_vault_that_is_away_is_told_by_each_tool_until_it_is_back(servers: Servers) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hindbrain", "init", str(servers.root), "--sync"], env=servers.environ
+    )
+    away = servers.root.with_name("unmounted")
+    servers.root.rename(away)
+    servers.root.mkdir()
+    client = Lines(servers.start("--tools", "all"))
+    client.greet()
+    for tool, arguments in (("recall", {"topic": "tea"}), ("remember", {"content": "The cat is Ada."})):
+        result = client.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
+        assert result["isError"] and "vault_away" in result["content"][0]["text"], result
+    assert not list(servers.root.iterdir())
+    servers.root.rmdir()
+    away.rename(servers.root)
+    assert "70 degrees" in client.call("recall", topic="green tea")
+    servers.root.rename(away)
+    servers.root.mkdir()
+    result = client.ask("tools/call", {"name": "recall", "arguments": {"topic": "tea"}})["result"]
+    assert result["isError"] and "vault_away" in result["content"][0]["text"]
+    assert client.hang_up() == 0
+    assert not list(servers.root.iterdir())

@@ -160,19 +160,19 @@ def test_a_vault_that_is_gone_is_told_and_found_again(served: ServiceRun, notes:
     for route, body in BODIES.items():
         for _ in range(2 if route != "said" else 0):
             answer = served.ask(route, body)
-            assert (answer.status, answer.code) == (404, "not_found"), route
+            assert (answer.status, answer.code) == (503, "vault_away"), route
             assert str(notes.root) in answer.told["error"]["message"]
     assert "vault.path" in served.ask("search", BODIES["search"]).told["error"]["message"]
     named = served.ask("search", {**BODIES["search"], "vault": str(notes.root)})
     assert "named in the request" in named.told["error"]["message"]
-    assert served.ask("status").code == "not_found"
-    assert "no vault at" in look("up", "status")
-    assert look.log("asked for search: no vault at") == 1
+    assert served.ask("status").code == "vault_away"
+    assert "vault_away" in look("up", "status")
+    assert look.log("asked for search: the vault at") == 1
     away.rename(notes.root)
     assert served.ask("search", {"query": "tea"}).told["results"]
     assert look.log("answers search again") == 1
-    assert "no vault at" in look("status")
-    assert "no vault at" in look("doctor")
+    assert "is away" in look("status")
+    assert "is away" in look("doctor")
 
 
 @pytest.mark.promise("P12")
@@ -200,7 +200,7 @@ def test_what_is_said_while_the_vault_is_away_waits_for_it(
             assert service.ask("said", BODIES["said"]).told["keptUntil"] == 1_790_000_000_000
         elsewhere = {**BODIES["said"], "vault": str(notes.root.with_name("never"))}
         assert service.ask("said", elsewhere).code == "not_found"
-        assert service.ask("search", BODIES["search"]).code == "not_found"
+        assert service.ask("search", BODIES["search"]).code == "vault_away"
         assert notes.root.exists() is mount_point
     finally:
         if mount_point:
@@ -216,8 +216,9 @@ def test_a_vault_whose_disk_is_not_mounted_costs_no_note(served: ServiceRun, not
     away = notes.root.with_name("unmounted")
     notes.root.rename(away)
     notes.root.mkdir()
-    assert served.ask("read", {"path": "Tea.md"}).told["status"] == "not_found"
-    assert served.ask("status").status == 200
+    assert served.ask("read", {"path": "Tea.md"}).code == "vault_away"
+    assert served.ask("status").code == "vault_away"
+    assert not list(notes.root.iterdir())
     notes.root.rmdir()
     away.rename(notes.root)
     assert served.ask("search", {"query": "green tea"}).told["results"][0]["path"] == "Tea.md"

@@ -7,6 +7,7 @@
     │   └── Ambiguous         ambiguous     several things answer to that name; give one of them
     ├── Refused               refused       a rule that protects the owner forbids it; do not try again
     │   └── NeedsPerson       needs_person  only a person at a terminal may approve it
+    ├── VaultAway             vault_away    its disk is not mounted, or another vault is in its place
     ├── VaultError            vault         the vault can't be used as it is
     │   ├── UnsafePath        unsafe_path   a path that leaves the vault, or that some system forbids
     │   ├── NoteUnreadable    unreadable    the note is there and can't be read
@@ -76,6 +77,12 @@ class NeedsPerson(Refused):
 
 class VaultError(HindbrainError):
     code = "vault"
+
+
+class VaultAway(HindbrainError):
+    """The vault that belongs to the folder is not there: it could not be looked at."""
+
+    code = "vault_away"
 
 
 class UnsafePath(VaultError):

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from hindbrain.base.errors import EmbedderError, HindbrainError, IndexDamaged, IndexMissing, IndexTooNew
+from hindbrain.base.errors import (
+    EmbedderError,
+    HindbrainError,
+    IndexDamaged,
+    IndexMissing,
+    IndexTooNew,
+    VaultAway,
+)
 from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
@@ -47,14 +54,18 @@ class Finding:
 
 def examine(app: App) -> Iterator[Finding]:
     """Run every check. One that fails in itself is a finding; a damaged index is asked nothing more."""
-    sound = True
+    sound = there = True
     for check in _CHECKS:
-        if not sound and check in _OF_THE_INDEX:
+        if (not sound and check in _OF_THE_INDEX) or (not there and check not in _WITHOUT_A_VAULT):
             continue
         try:
             finding = check(app)
             sound = sound and not (check is _index and finding.state == "wrong")
+            there = there and not (check is _vault and finding.state == "wrong")
             yield finding
+        except VaultAway as error:
+            there = False
+            yield Finding(_name(check), "wrong", f"{error}  ({error.code})")
         except EmbedderError as error:
             yield Finding(_name(check), "doubtful", f"{error}; keyword search works  ({error.code})")
         except HindbrainError as error:
@@ -68,6 +79,7 @@ def _name(check: Callable[[App], Finding]) -> str:
 
 
 def _vault(app: App) -> Finding:
+    app.check_there()
     with os.scandir(app.root) as entries:
         empty = next(entries, None) is None
     if empty:
@@ -414,4 +426,5 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
     _events,
     _leftovers,
 )
+_WITHOUT_A_VAULT = (_vault, _state_folder, _sqlite, _index, _watch, _daemon, _plugins, _hooks, _capture)
 _OF_THE_INDEX = (_rows, _drift, _notes)

@@ -9,24 +9,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.app import App, build_app, locate_vault
-from hindbrain.base.config import Config, load_config
+from hindbrain.base.config import Config, load_config, state_folder
 from hindbrain.base.errors import Busy, NotFound, VaultError
 from hindbrain.base.plural import plural
 from hindbrain.edge.output import Output
+from hindbrain.vault.binding import bind
 
 if TYPE_CHECKING:
     from hindbrain.index.sync import SyncReport
 
 
-def open_app(args: Namespace, *, config: Config | None = None, warm: bool = False) -> App:
-    """The vault that the arguments mean. NotFound when there is none, VaultError when it is no folder."""
+def open_app(
+    args: Namespace, *, config: Config | None = None, warm: bool = False, away_ok: bool = False
+) -> App:
+    """The vault that the arguments mean. NotFound when there is none, VaultError when it is no folder.
+
+    VaultAway when the vault of that folder is not there; not with `away_ok`, for what needs its state only.
+    """
     if not warm:
         # A pool of threads takes longer to start than a command that runs once has work for it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     config = config or load_config()
     root = locate_vault(config, named=args.vault)
-    check_folder(root)
-    app = build_app(config, root, warm=warm)
+    if not root.is_dir():
+        check_vault(config, root, away_ok=away_ok)
+    app = build_app(config, root, warm=warm, away_ok=away_ok)
     if app.copy_of:
         app = _with_own_id(app)
     if not warm:
@@ -53,6 +60,15 @@ def _with_own_id(copy: App) -> App:
             "its index and its history begin here, the original keeps its own\n"
         )
     return build_app(copy.config, copy.root, warm=copy.warm)
+
+
+def check_vault(config: Config, root: Path, *, named_by: str = "", away_ok: bool = False) -> None:
+    """Raises VaultAway when the vault of this folder is not there, else as `check_folder`."""
+    bound = bind(state_folder(config), root)
+    if bound.away and away_ok:
+        return
+    bound.check(root)
+    check_folder(root, named_by=named_by)
 
 
 def check_folder(root: Path, *, named_by: str = "") -> None:

@@ -23,12 +23,12 @@ Keep it with the notes.
   do not want to be proposed again.
 
 No note is changed by anything in here, and the search index is kept elsewhere. If you delete this folder,
-your notes are as they were; only these memories of use are gone.
+your notes are as they were; `hindbrain init` then makes this a vault again, without these memories of use.
 """
 
 
-def make_vault(app: App) -> Path | None:
-    """Give the folder its id. Returns the vault around it, when it lies in one."""
+def make_vault(app: App, id_: str = "") -> Path | None:
+    """Give the folder an id, the one it had if `id_` says so. Returns the vault around it, if any."""
     import uuid
 
     from hindbrain.vault.discover import find_vault
@@ -37,7 +37,7 @@ def make_vault(app: App) -> Path | None:
     if not (app.root / ".hindbrain" / "README.md").exists():
         app.writer.put_state_file("README.md", _README.encode())
     # The id comes last: with it the vault is made.
-    app.writer.put_state_file("vault-id", f"{uuid.uuid4().hex}\n".encode())
+    app.writer.put_state_file("vault-id", f"{id_ or uuid.uuid4().hex}\n".encode())
     return around
 
 

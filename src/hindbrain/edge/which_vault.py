@@ -10,24 +10,24 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hindbrain.app import build_app, locate_vault
+from hindbrain.app import locate_vault, state_of
 from hindbrain.base.config import Config
 from hindbrain.base.errors import NotFound
 
 
 def vault_for(config: Config, cwd: Path) -> Path:
-    """Raises NotFound when there is none that may be used."""
+    """Raises NotFound when there is none that may be used. One that is away may be."""
     found = locate_vault(config, cwd)
     named = config.text("vault.path")
     configured = Path(named).expanduser().absolute() if named else None
-    if not _is_same(found, configured) and not build_app(config, found, warm=False).state.is_dir():
+    if not _is_same(found, configured) and not state_of(config, found).is_dir():
         if configured is None:
             raise NotFound(
                 f"{str(found)!r} looks like a vault and was never opened by you; run hindbrain sync in it "
                 "once, or set yours: hindbrain config vault.path PATH"
             )
         found = configured
-    if not found.is_dir():
+    if not found.is_dir() and not state_of(config, found).is_dir():
         raise NotFound(f"no vault at {str(found)!r}; check the path, and that its disk is mounted")
     return found
 

@@ -20,7 +20,7 @@ _FILE = "vault-path"
 _MOST = 8  # folders that are remembered
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     path: str
     inode: int
     dev: int
@@ -35,8 +35,8 @@ def original_of(own: Path, root: Path) -> str:
 
     Remembers where the vault is when it is none.
     """
-    here = _place(root)
-    known = _read(own)
+    here = place_at(root)
+    known = read_places(own)
     if here is None or (known and here == known[-1] and len(known) == 1):
         return ""
     mine = next((at for at, one in enumerate(known) if _is_same(one, here)), None)
@@ -49,25 +49,25 @@ def original_of(own: Path, root: Path) -> str:
 
 def remember(own: Path, root: Path) -> None:
     """Remember where a vault is, when nothing is remembered yet."""
-    if not (own / _FILE).exists() and (here := _place(root)) is not None:
+    if not (own / _FILE).exists() and (here := place_at(root)) is not None:
         _remember(own, here, [], None)
 
 
 def remember_alias(own: Path, root: Path) -> None:
     """`root` is the original under another name, though the system gives it another number."""
-    if (here := _place(root)) is not None:
-        _write(own, [here, *_read(own)])
+    if (here := place_at(root)) is not None:
+        write_places(own, [here, *read_places(own)])
 
 
-def _place(root: Path) -> _Place | None:
+def place_at(root: Path) -> Place | None:
     try:
         found = root.stat()
     except OSError:
         return None
-    return _Place(os.path.realpath(root), found.st_ino, found.st_dev)
+    return Place(os.path.realpath(root), found.st_ino, found.st_dev)
 
 
-def _is_same(one: _Place, here: _Place) -> bool:
+def _is_same(one: Place, here: Place) -> bool:
     """The same folder: disks are renumbered when they are mounted again, and folders keep their number."""
     return one.inode == here.inode != 0 and (one.dev == here.dev or one.path == here.path)
 
@@ -80,17 +80,17 @@ def _claims(path: str, id_: str, root: Path) -> bool:
         return False
 
 
-def _remember(own: Path, here: _Place, known: list[_Place], mine: int | None) -> None:
+def _remember(own: Path, here: Place, known: list[Place], mine: int | None) -> None:
     if mine is None:
         known = [one for one in known if one.path != here.path] + [here]
     elif known[mine] == here:
         return
     else:
         known = [*known[:mine], here, *known[mine + 1 :]]
-    _write(own, known)
+    write_places(own, known)
 
 
-def _write(own: Path, known: list[_Place]) -> None:
+def write_places(own: Path, known: list[Place]) -> None:
     """Not made here: that the folder is there tells that the vault's owner has opened it."""
     if not own.is_dir():
         return
@@ -99,7 +99,7 @@ def _write(own: Path, known: list[_Place]) -> None:
         replace_file(own / _FILE, told, durable=False)
 
 
-def _read(own: Path) -> list[_Place]:
+def read_places(own: Path) -> list[Place]:
     try:
         lines = (own / _FILE).read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
@@ -109,5 +109,5 @@ def _read(own: Path) -> list[_Place]:
         inode, _, rest = line.partition(" ")
         dev, _, path = rest.partition(" ")
         if inode.isdecimal() and dev.isdecimal() and path:
-            found.append(_Place(path, int(inode), int(dev)))
+            found.append(Place(path, int(inode), int(dev)))
     return found

@@ -27,6 +27,7 @@ from hindbrain.base.errors import (
     NoteUnreadable,
     NotFound,
     UnsafePath,
+    VaultAway,
     WriteFailed,
     WriteUnknown,
 )
@@ -114,17 +115,22 @@ class _Change:
 class VaultWriter:
     """Safe to use from several threads. `close()` it, or use it in a `with` block."""
 
-    def __init__(self, root: Path, state: Path, clock: Clock, *, lock_timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, root: Path, state: Path, clock: Clock,
+        *, lock_timeout_s: float = 10.0, check: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """`check` raises VaultAway when another folder, or none, is where the vault was."""
         self._root = Path(os.path.realpath(root))
         self._clock = clock
         self._lock_timeout_s = lock_timeout_s
+        self._check = check
         self._lock = FileLock(state / "write.lock")
         self._turns = state / "turns"
         self._revisions = Revisions(state, clock)
         self._files = StateFiles(self._root, self._revisions)
         self._lingering = Lingering(self._root, clock)
         if state.is_dir():
-            with contextlib.suppress(Busy):  # whoever holds the lock has settled it before
+            with contextlib.suppress(Busy, VaultAway):  # whoever holds the lock has settled it before
                 self.recover(timeout_s=0)
 
     def __enter__(self) -> "VaultWriter":
@@ -462,6 +468,7 @@ class VaultWriter:
                 raise WriteFailed(f"could not write ({_reason(error)}); nothing was changed") from error
 
     def _settle(self) -> bool:
+        self._check()
         try:
             self._lingering.look_again()
             return recovery.settle(self._root, self._revisions)

@@ -29,11 +29,11 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace, out: Output) -> int:
-    with closing(open_app(args)) as app:
+    with closing(open_app(args, away_ok=True)) as app:
         found = list(examine(app))
         done = _mend(app, found, out) if args.fix else []
     if done:
-        with closing(open_app(args)) as app:  # opened anew: what was mended is not what was open
+        with closing(open_app(args, away_ok=True)) as app:  # again: what was mended was not open
             found = list(examine(app))
     if out.json:
         out.data(

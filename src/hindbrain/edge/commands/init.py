@@ -9,11 +9,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hindbrain.base.config import load_config, state_folder
 from hindbrain.base.errors import UsageError, WriteFailed
 from hindbrain.edge.opening import open_app, sync_with_progress
 from hindbrain.edge.output import Output
 from hindbrain.edge.report_text import summary, troubles
 from hindbrain.edge.vault_making import arrange, make_vault
+from hindbrain.vault.discover import read_vault_id
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -40,20 +42,24 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="take another layout than the vault has; the notes of the old one stay where they are",
     )
+    parser.add_argument(
+        "--new",
+        action="store_true",
+        help="make a new vault in a folder whose vault is away (its disk is not mounted, perhaps)",
+    )
     parser.add_argument("--sync", action="store_true", help="make the search index, too")
 
 
 def run(args: Namespace, out: Output) -> int:
-    from hindbrain.vault.discover import read_vault_id
-
     whole = _is_openclaw_home(args)
     args.vault = args.path or args.vault or (str(_openclaw_home()) if whole else ".")
     if args.layout:
         _make_folder(Path(args.vault).expanduser(), args, out)
+    former = _let_go(args)
     with closing(open_app(args)) as app:
         choice = _choose(app, args, whole=whole)  # before anything is written: it may be refused
         made = not read_vault_id(app.root)
-        if made and (around := make_vault(app)):
+        if made and (around := make_vault(app, former)):
             out.warn(f"{str(app.root)!r} lies inside the vault {str(around)!r}; its notes belong to both")
     # Opened again, since the id names the folder in which the index is kept.
     with closing(open_app(args)) as app:
@@ -69,6 +75,22 @@ def run(args: Namespace, out: Output) -> int:
     if made and not wrong and not args.sync and not out.json:
         out.say("next: hindbrain sync, then hindbrain search WORDS")
     return 1 if wrong else 0
+
+
+def _let_go(args: Namespace) -> str:
+    """Free the folder of a vault that is away. Returns its id where it only lost `.hindbrain`, else ""."""
+    from hindbrain.vault.binding import bind, is_same_folder, release
+
+    state, root = state_folder(load_config()), Path(args.vault).expanduser().absolute()
+    bound = bind(state, root)
+    if not bound.away or not root.is_dir():
+        return ""
+    found = read_vault_id(root)
+    only_lost_id = not found and is_same_folder(bound.state, root) and any(root.iterdir())
+    if not args.new and not only_lost_id:
+        bound.check(root)
+    release(state, root)
+    return bound.state.name if only_lost_id and not args.new else ""
 
 
 def _is_openclaw_home(args: Namespace) -> bool:
@@ -106,8 +128,6 @@ def _choose(app: App, args: Namespace, *, whole: bool) -> LayoutChoice:
 
 
 def _tell(app: App, out: Output, choice: LayoutChoice, notes: FirstNotes, *, made: bool) -> None:
-    from hindbrain.vault.discover import read_vault_id
-
     layout = choice.layout
     if out.json:
         out.data(

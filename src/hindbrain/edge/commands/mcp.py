@@ -87,7 +87,8 @@ def _check(args: Namespace) -> None:
 def _serve_stdio(args: Namespace, out: Output) -> int:
     from hindbrain.edge.mcp.sdk import import_for_stdio
 
-    app = open_app(args, warm=True)  # before anything is imported: a wrong vault is told at once
+    # Before anything is imported: a wrong vault is told at once. One that is away may come back meanwhile.
+    app = open_app(args, warm=True, away_ok=True)
     if sys.stdin.isatty():
         out.say(
             "waiting for an MCP client on stdin. Hosts start this by themselves: hindbrain mcp install HOST"
@@ -110,7 +111,7 @@ def _serve_http(args: Namespace, out: Output) -> int:
     from hindbrain.edge.mcp.http import DEFAULT_PORT, serve_http, token_file
     from hindbrain.edge.mcp.sdk import check_installed
 
-    app = open_app(args, warm=True)
+    app = open_app(args, warm=True, away_ok=True)
     address = Address(
         args.host or LOOPBACK, DEFAULT_PORT if args.port is None else args.port, tuple(args.allow_remote)
     )

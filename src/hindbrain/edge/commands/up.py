@@ -15,7 +15,7 @@ from hindbrain.edge.conversation_state import daemon_state, why_silent
 from hindbrain.edge.daemon import starting
 from hindbrain.edge.daemon.address import LOG_FILE
 from hindbrain.edge.daemon.client import request
-from hindbrain.edge.opening import check_folder
+from hindbrain.edge.opening import check_vault
 from hindbrain.edge.output import BOLD, Output, safe
 from hindbrain.edge.when import moment_text, span_text
 
@@ -71,7 +71,7 @@ def _vault(config: Config, args: Namespace) -> Path | None:
         vault = locate_vault(config, named=args.vault)
     except NotFound:
         return None
-    check_folder(vault)
+    check_vault(config, vault)
     return vault
 
 

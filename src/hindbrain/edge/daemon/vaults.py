@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from hindbrain.app import App, build_app
 from hindbrain.base.config import Config, config_file, load_config, state_folder
-from hindbrain.base.errors import Busy, NotFound, UsageError
+from hindbrain.base.errors import Busy, UsageError
 from hindbrain.edge.opening import check_folder
 from hindbrain.edge.serving.lane import Lane, Upkeep
 from hindbrain.edge.serving.serving import Serving, report_failure, say
-from hindbrain.vault.discover import read_vault_id
+from hindbrain.vault.binding import bind
 
 _MOST = 4  # vaults that are kept warm; each has its vectors in memory
 
@@ -28,7 +28,7 @@ _MOST = 4  # vaults that are kept warm; each has its vectors in memory
 class _OpenedWith(NamedTuple):
     """What an opened vault depends on. When it is another, the vault is opened anew."""
 
-    id: str
+    id: str  # of the vault
     settings: tuple[int, int]  # time stamp and size of the settings file
 
 
@@ -73,19 +73,23 @@ class Vaults:
 
         return self.served_at(str(vault_for(load_config(), _absolute(folder))))
 
-    def served_at(self, vault: str) -> Served:
-        """The vault at this path. NotFound when it is not there, also when it was a moment ago."""
+    def served_at(self, vault: str, *, away_ok: bool = False) -> Served:
+        """The vault at this path. NotFound when there is none; VaultAway when it is not there now.
+
+        `away_ok`: only its intake is wanted, which needs none of its notes.
+        """
         root = _absolute(vault)
-        check_folder(root)
+        bound = bind(self._state, root)
+        if not bound.away:
+            check_folder(root)
+        elif not away_ok:
+            bound.check(root)
         place = os.path.realpath(root)
-        opened_with = _OpenedWith(read_vault_id(root), _settings_stamp())
+        opened_with = _OpenedWith(bound.state.name, _settings_stamp())
         with self._lock:
             if self._ended:
                 raise Busy("the daemon is ending; start it again: hindbrain up")
             served = self._served.get(place)
-            if served is not None and served.opened_with.id and not opened_with.id and _is_empty(root):
-                # What is told now would wait under another name, where nobody looks when it is there again.
-                raise NotFound(f"the vault at {str(root)!r} is empty; check that its disk is mounted")
             if served is not None and served.opened_with != opened_with:
                 self._close(self._served.pop(place))
                 served = None
@@ -95,11 +99,6 @@ class Vaults:
             served.used = time.monotonic()
             served.requests += 1
             return served
-
-    def known_at(self, vault: str) -> Served | None:
-        """The vault at this path as it was opened, also while its folder is away; None: it was not opened."""
-        with self._lock:
-            return None if self._ended else self._served.get(os.path.realpath(_absolute(vault)))
 
     def served(self) -> list[Served]:
         with self._lock:
@@ -127,20 +126,19 @@ class Vaults:
         if (moved := state_folder(config).absolute()) != self._state:
             self.moved = True
             raise Busy(f"the state folder is {str(moved)!r} by now; start the daemon again: hindbrain up")
-        first = build_app(config, root, warm=True)  # a state folder inside the vault is told at once
+        # A state folder inside the vault is told at once.
+        first = build_app(config, root, warm=True, away_ok=True)
         serving = Serving(lambda: _opened(config, root, warm=True), between=self._warm_up)
         serving.expect_index(first)
         serving.warm_up()
 
         def catch_up(app: App) -> bool:
-            # Before there is an index it can't be told what is known already. While the vault is away, what
-            # was said waits for it.
-            is_there = root.is_dir() and read_vault_id(root) == opened_with.id
-            return serving.making is None and is_there and self._catch_up(app)
+            # Before there is an index it can't be told what is known already.
+            return serving.making is None and self._catch_up(app)
 
         chores = Serving(lambda: _opened(config, root, warm=False), keep=False, between=catch_up)
         chores.warm_up()
-        intake = _intake(lambda: _opened(config, root, warm=False), serving)
+        intake = _intake(lambda: build_app(config, root, warm=False, away_ok=True), serving)
         intake.submit(lambda _: None)  # opened now: what is said is taken in also when the vault goes away
         return Served(root, serving, chores, intake, opened_with, time.time())
 
@@ -176,8 +174,9 @@ def _intake(open_app: Callable[[], App], serving: Serving) -> Lane[App]:
 
 
 def _opened(config: Config, root: Path, *, warm: bool) -> App:
+    app = build_app(config, root, warm=warm)
     check_folder(root)
-    return build_app(config, root, warm=warm)
+    return app
 
 
 def _absolute(path: str) -> Path:
@@ -185,11 +184,6 @@ def _absolute(path: str) -> Path:
     if not found.is_absolute() or "\0" in path:
         raise UsageError(f"{path!r} is no absolute path; name a folder by one")
     return found
-
-
-def _is_empty(root: Path) -> bool:
-    with os.scandir(root) as found:
-        return next(found, None) is None
 
 
 def _settings_stamp() -> tuple[int, int]:

@@ -189,7 +189,10 @@ class Doing:
         return Answer()
 
     def _app_state(self) -> Path:
-        return self._app().state
+        from hindbrain.app import state_of
+
+        assert self.config is not None and self.root is not None
+        return state_of(self.config, self.root)
 
     def _app(self) -> App:
         from hindbrain.app import build_app

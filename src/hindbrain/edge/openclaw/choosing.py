@@ -13,7 +13,7 @@ from hindbrain.base.config import Config, Value
 from hindbrain.base.errors import Busy, ConfigError, HindbrainError, UsageError
 from hindbrain.edge.openclaw.edits import Form
 from hindbrain.edge.openclaw.words import FOLDER, Said, differences
-from hindbrain.edge.opening import check_folder
+from hindbrain.edge.opening import check_vault
 
 USUAL_PORT = 8739
 _OTHER_PORTS = range(USUAL_PORT, USUAL_PORT + 20)
@@ -33,7 +33,7 @@ def choose_vault(config: Config, named: str, said: list[Said], file: Path) -> Pa
     word = next((str(one.ours) for one in said if one.word.name == "vaultPath" and one.ours), "")
     root = Path(word).expanduser().absolute() if word and not named else locate_vault(config, named=named)
     by = "--vault" if named else f"vaultPath in {str(file)!r}" if word else "the setting vault.path"
-    check_folder(root, named_by=by)
+    check_vault(config, root, named_by=by)
     return root
 
 

@@ -21,6 +21,7 @@ from hindbrain.base.errors import (
     Refused,
     UnsafePath,
     UsageError,
+    VaultAway,
     VaultError,
 )
 from hindbrain.edge.daemon.vaults import Served, Vaults
@@ -99,11 +100,7 @@ class Service:
             raise UsageError(f"'vault' must be a text, not {type(vault).__name__}")
         arguments = route.check(given)  # before a vault is opened for it
         served = self._served(vault, route)
-        try:
-            result = self._result(served, route, arguments, asked)
-        except (HindbrainError, OSError):
-            check_folder(served.root, named_by=_named_by(vault))  # whatever went wrong, it is because of that
-            raise
+        result = self._result(served, route, arguments, asked)
         if route.lane == "intake" and route.method == "POST":
             served.chores.submit(lambda _: None)  # it looks at what waits soon after each call
         self._record.noticed(result.get("notices", ()))
@@ -115,11 +112,10 @@ class Service:
         """The vault that is asked about. What needs none of its notes is done also while they are away."""
         place = vault or _usual_vault()
         try:
-            return self._vaults.served_at(place)
+            return self._vaults.served_at(place, away_ok=not route.needs_vault)
+        except VaultAway as error:
+            raise VaultAway(f"{error} ({_named_by(vault)})") from error
         except NotFound:
-            known = None if route.needs_vault else self._vaults.known_at(place)
-            if known is not None:
-                return known
             check_folder(Path(place), named_by=_named_by(vault))
             raise
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import Busy
+from hindbrain.base.errors import Busy, VaultAway
 from hindbrain.base.plural import plural
 from hindbrain.edge.serving.telling import Teller
 from hindbrain.index.standing import Making
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hindbrain.index.progress import Progress
     from hindbrain.vault.event_paths import Changes
 
+_LOOK_AGAIN_S = 5.0  # whether a vault that is away has come back
 _ASK_AGAIN_S = 30.0  # until it is tried again to follow a vault that another process follows
 
 
@@ -72,11 +73,17 @@ class Keeper:
             self._making = Making(0, 0)
 
     def _run(self) -> None:
-        app = None
+        said = ""
         try:
-            app = self._app = self._open_app()
-            self._make_first_index(app)
-            self._follow(app)
+            while not self._stop.is_set():
+                try:
+                    self._keep()
+                except VaultAway as error:
+                    if str(error) != said:
+                        self._say(f"the index is not kept up to date: {error}  ({error.code})")
+                    said = str(error)
+                    self._finished()  # nobody waits for it
+                    self._stop.wait(_LOOK_AGAIN_S)
         except _Stopped:
             pass
         except Exception as error:  # noqa: BLE001  the tools go on without it, and say how fresh the index is
@@ -84,9 +91,15 @@ class Keeper:
         finally:
             self._finished()
             self._teller.stop()
+
+    def _keep(self) -> None:
+        app = self._app = self._open_app()
+        try:
+            self._make_first_index(app)
+            self._follow(app)
+        finally:
             self._app = None
-            if app is not None:
-                app.close()
+            app.close()
 
     def _make_first_index(self, app: App) -> None:
         if app.has_whole_index():
