@@ -188,6 +188,8 @@ class App:
             return self._freshness
         if "store" in self.__dict__ and self.store.was_replaced():
             self._forget_index()  # rebuilt meanwhile, by another process perhaps
+        elif "store" in self.__dict__ and self.store.lost_log():
+            self._discard_index()
         if (making := self.making()) is not None:
             self._freshness = Freshness((f"index_incomplete: {making}",))
         else:
@@ -350,6 +352,15 @@ class App:
             return self.embedder
         made_by = self.store.meta("embedder")
         return self.embedder if made_by in (None, self.embedder.name) else None
+
+    def _discard_index(self) -> None:
+        """Delete an index that can't be trusted. Whoever keeps it, or the next sync, makes it again."""
+        from hindbrain.base.errors import Busy
+        from hindbrain.index.usage import discard_index
+
+        self._forget_index()
+        with suppress(Busy):  # somebody writes it: looked at again at the next request
+            discard_index(self.state, timeout_s=_ACCESS_WAIT_S)
 
     def _forget_index(self) -> None:
         if "store" in self.__dict__:

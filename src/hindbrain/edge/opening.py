@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hindbrain.app import App, build_app, locate_vault
 from hindbrain.base.config import Config, load_config, state_folder
-from hindbrain.base.errors import Busy, NotFound, VaultError
+from hindbrain.base.errors import Busy, IndexMissing, NotFound, VaultError
 from hindbrain.base.plural import plural
 from hindbrain.edge.output import Output
 from hindbrain.vault.binding import bind
@@ -134,6 +134,10 @@ def _make_index(app: App, out: Output) -> None:
 def _why_index(app: App) -> str:
     if not app.index_path.exists():
         return "first time"
-    if app.store.meta("synced_at") and not app.has_whole_index():
+    try:
+        synced = app.store.meta("synced_at")
+    except IndexMissing:
+        return "it was emptied, or is of an older version"
+    if synced and not app.has_whole_index():
         return "the version or its settings have changed"
     return "going on where it stopped"

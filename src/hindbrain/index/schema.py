@@ -4,6 +4,7 @@ A step and its record share a transaction. The file is disposable: whatever is i
 vault. It lies outside the vault, since a sync tool that copies a live database damages it.
 """
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -148,8 +149,13 @@ def m005_no_embedding_cache(db: apsw.Connection) -> None:
 def open_writer(path: Path) -> apsw.Connection:
     """Open an index for writing, made or migrated where needed. The caller holds the writer's lock."""
     _check_sqlite()
+    _check_file(path)
     try:
         make_folder(path.parent)
+        if path.exists() and not path.stat().st_size:
+            # Emptied under processes that have it open: their locks and logs would keep us waiting, and mix
+            # with ours. They find the new file by its number.
+            remove_index(path)
         create_empty(path)  # SQLite would make it readable by others; its log gets the mode of this file
         db = apsw.Connection(str(path))
         db.set_busy_timeout(_BUSY_MS)
@@ -168,10 +174,12 @@ def open_reader(path: Path) -> apsw.Connection:
     _check_sqlite()
     if not path.exists():
         raise IndexMissing("this vault has no index yet; make it with: hindbrain sync")
+    _check_file(path)
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(_BUSY_MS)
-        db.execute("PRAGMA mmap_size = 2147483648; PRAGMA cache_size = -16384")
+        # No mmap: a file that is cut short under us would end the process, and it makes nothing faster.
+        db.execute("PRAGMA cache_size = -16384")
         _check_steps(_done(db), path)
         return db
     except apsw.Error as error:
@@ -201,7 +209,17 @@ def damaged(error: Exception, path: Path) -> IndexDamaged:
 def remove_index(path: Path) -> None:
     """Delete an index with its log files. The caller holds the writer's lock; notes are never touched."""
     for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        file = path.with_name(path.name + suffix)
+        if file.is_dir() and not file.is_symlink():
+            file.replace(file.with_name(f"{file.name}.aside-{os.urandom(4).hex()}"))  # not ours to delete
+        else:
+            file.unlink(missing_ok=True)
+
+
+def _check_file(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        if path.with_name(path.name + suffix).is_dir():
+            raise damaged(IsADirectoryError(f"{path.name + suffix} is a folder"), path)
 
 
 def _check_sqlite() -> None:
@@ -213,13 +231,15 @@ def _check_sqlite() -> None:
 
 
 def _enter_wal(db: apsw.Connection) -> None:
-    # Switching to WAL while another connection reads fails at once, whatever the busy time-out says: retry.
-    for attempt in range(50):
+    # Switching to WAL while another connection reads may fail at once, whatever the time-out says: retry.
+    # Or it waits that long, so that the clock is looked at and not the number of tries.
+    until = time.monotonic() + _BUSY_MS / 1e3
+    while True:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             return
         except apsw.BusyError:
-            if attempt == 49:
+            if time.monotonic() > until:
                 raise
             time.sleep(0.02)
 

@@ -1,4 +1,4 @@
-"""The signs of all vectors of an index in one file, which a cold search maps into memory.
+"""The signs of all vectors of an index in one file, which a cold search reads.
 
 Derived data beside `index.db`: reading 85 MB of codes for one question takes a second, 11 MB of signs some
 milliseconds. A vector never changes under its passage id and new ids are higher, so a file stays true for the
@@ -41,17 +41,18 @@ class SignFile(NamedTuple):
 
 
 def read_sign_file(path: Path, epoch: int, dim: int) -> SignFile | None:
-    """Map the file into memory; None when there is none that fits."""
-    import mmap
+    """Read the file; None when there is none that fits.
 
+    Not mapped into memory: it is read whole for its checksum anyway, and a mapped file that is cut short ends
+    the process.
+    """
     import numpy as np
 
     from hindbrain.index.vector_signs import words_for
 
     try:
-        with open(path, "rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # an empty file can't be mapped
+        data = path.read_bytes()
+    except OSError:
         return None
     if len(data) < _HEADER.size:
         return None
@@ -73,7 +74,7 @@ def write_sign_file(path: Path, epoch: int, dim: int, made: SignFile) -> None:
     ids = made.ids.astype("<i8", copy=False).tobytes()
     signs = made.signs.astype("<u8", copy=False).tobytes()
     header = _HEADER.pack(_MAGIC, epoch, dim, len(made.ids), zlib.crc32(signs, zlib.crc32(ids)))
-    with contextlib.suppress(OSError):  # a mapped file can't be replaced on Windows: the old one still fits
+    with contextlib.suppress(OSError):
         replace_file(path, header, ids, signs, durable=False)
 
 

@@ -79,6 +79,7 @@ class IndexStore:
         self.path = path
         self._opened = _identity(path)
         self._db = open_reader(path)
+        self._log = _identity(_log_of(path))
         if vault_ids and self.meta("vault_id") not in (*vault_ids, None):
             self._db.close()
             raise damaged(ValueError("it holds another vault"), path)
@@ -89,6 +90,16 @@ class IndexStore:
     def was_replaced(self) -> bool:
         """Is the file at our path another one by now, or gone? Then this store answers from the past."""
         return _identity(self.path) != self._opened
+
+    def lost_log(self) -> bool:
+        """Was the write-ahead log taken away under us? SQLite never does so while we have the index open.
+
+        What was committed and not yet folded into the file is gone, and this process would mix logs.
+        """
+        now = _identity(_log_of(self.path))
+        if self._log == (0, 0):
+            self._log = now
+        return now != self._log
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -283,6 +294,10 @@ def known_notes(db: apsw.Connection, path: str | None = None) -> dict[NotePath, 
         NotePath(path): KnownNote(FileStamp(size, mtime, _unsigned(inode), _unsigned(dev)), digest, at)
         for path, size, mtime, inode, dev, digest, at in rows
     }
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
 
 
 def _identity(path: Path) -> tuple[int, int]:

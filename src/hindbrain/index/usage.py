@@ -54,9 +54,9 @@ def log_access(state: Path, rows: Sequence[Access], *, timeout_s: float) -> None
             writer.close()
 
 
-def discard_index(state: Path) -> None:
-    """Delete the index, so that the next sync makes it anew. No note is touched."""
-    with _lock(state).held(_REBUILD_WAIT_S):
+def discard_index(state: Path, *, timeout_s: float = _REBUILD_WAIT_S) -> None:
+    """Delete the index, so that the next sync makes it again. No note is touched."""
+    with _lock(state).held(timeout_s):
         remove_index(state / "index.db")
         (state / SIGN_FILE).unlink(missing_ok=True)
 
