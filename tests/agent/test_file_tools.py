@@ -17,6 +17,7 @@ from hindbrain.agent.tools.tool import Result, Toolbox
 from hindbrain.agent.tools.workspace import Workspace
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UnsafePath, UsageError, WriteFailed
+from hindbrain.base.passed_time import passed_time
 from hindbrain.models.chat import ToolCall
 
 DATA = Path(os.environ.get("HINDBRAIN_DATA", Path(__file__).parents[2] / "../shared/data"))
@@ -101,7 +102,9 @@ def test_writing_what_is_there_already_changes_and_keeps_nothing(desk: Desk) -> 
 def test_what_was_kept_goes_after_thirty_days_and_not_before(desk: Desk, clock: FakeClock) -> None:
     for content in ("one", "two", "three"):
         desk.call("write_file", path="a.txt", content=content)
-        clock.advance(29 * 86_400)
+        for _ in range(29):
+            clock.advance(86_400)
+            passed_time(desk.kept.parent, clock)
     # "one" was kept 29 days after the first write, "two" another 29 days later: when "two" was kept, "one"
     # was 29 days old.
     assert kept_files(desk) == [b"one", b"two"]

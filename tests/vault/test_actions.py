@@ -111,7 +111,7 @@ def test_what_is_older_than_a_month_is_forgotten_with_its_undo(tmp_path: Path) -
         undone = writer.undo_action().action
         clock.advance(31 * 86_400)
         writer.create_note("b.md", b"b")
-        writer._revisions.prune(30)
+        writer._revisions.prune(30, now=clock.now())
         assert [one.entries[0].revision.path for one in writer.actions()] == ["b.md"]
         with pytest.raises(HindbrainError):
             writer.redo_action(undone)

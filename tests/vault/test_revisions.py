@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import NoteChanged, NotFound, VaultError
+from hindbrain.base.passed_time import passed_time
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.write import VaultWriter
 
@@ -23,6 +24,13 @@ def writer(tmp_path, clock):
     (tmp_path / "vault").mkdir()
     with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
         yield writer
+
+
+def pass_days(state: Path, clock: FakeClock, days: int) -> None:
+    """Let days pass with a look at the clock on each."""
+    for _ in range(days):
+        clock.advance(DAY_S)
+        passed_time(state, clock)
 
 
 def test_history_is_newest_first_and_can_be_asked_for_one_note(writer):
@@ -81,12 +89,14 @@ def test_a_damaged_revision_is_refused_and_the_note_left_alone(writer, tmp_path)
     assert (tmp_path / "vault" / "a.md").read_bytes() == b"two"
 
 
-def test_revisions_older_than_thirty_days_are_forgotten_and_what_newer_ones_need_is_kept(writer, clock):
+def test_revisions_older_than_thirty_days_are_forgotten_and_what_newer_ones_need_is_kept(
+    writer, clock, tmp_path
+):
     first = writer.create_note("a.md", b"one")
     second = writer.replace_note("a.md", b"two", expected_hash=first.hash)
-    clock.advance(20 * DAY_S)
+    pass_days(tmp_path / "state", clock, 20)
     third = writer.replace_note("a.md", b"three", expected_hash=second.hash)
-    clock.advance(20 * DAY_S)
+    pass_days(tmp_path / "state", clock, 20)
     assert len(writer.history()) == 3
     other = writer.create_note("b.md", b"the first change of a day forgets what is old")
     assert [each.id for each in writer.history()] == [other.revision_id, third.revision_id]
@@ -177,3 +187,41 @@ def test_undoing_what_was_dropped_says_so_and_changes_nothing(tmp_path):
         writer.undo(two.revision_id)
     assert (root / "a.md").read_bytes() == b"plain\n"
     assert one.hash not in (state / "revisions" / "log.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.promise("P9")
+@pytest.mark.parametrize("jump_days", [40, 4_000, -40, -20_000])
+def test_one_command_under_a_wrong_clock_forgets_no_revision(tmp_path: Path, jump_days: int) -> None:
+    (tmp_path / "vault").mkdir()
+    clock = FakeClock(1_800_000_000.0)
+
+    def command(name: str) -> None:
+        with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+            writer.create_note(f"{name}.md", name.encode())
+
+    for day in range(5):
+        command(f"day {day}")
+        clock.advance(86_400)
+    clock.advance(jump_days * 86_400)
+    command("wrong")
+    clock.advance(-jump_days * 86_400)
+    for day in range(5, 10):
+        command(f"day {day}")
+        clock.advance(86_400)
+    with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+        assert len(writer.history(limit=None)) == 11
+        for revision in writer.history(limit=None):
+            writer.undo(revision.id)
+    assert not list((tmp_path / "vault").rglob("*.md"))
+
+
+@pytest.mark.promise("P9")
+def test_revisions_are_forgotten_a_week_after_a_month_of_use(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    clock = FakeClock(1_800_000_000.0)
+    for day in range(60):
+        with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+            writer.create_note(f"{day}.md", b"x%d" % day)
+        clock.advance(86_500)
+    with VaultWriter(tmp_path / "vault", tmp_path / "state", clock) as writer:
+        assert 37 <= len(writer.history(limit=None)) <= 40

@@ -16,12 +16,14 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import NotFound, VaultError
 from hindbrain.base.files import PRIVATE, make_folder, replace_file
+from hindbrain.base.passed_time import passed_time
 from hindbrain.vault.atomic import PRIVATE_FOLDER, Folder, append_line
 from hindbrain.vault.hashing import ABSENT, content_hash
 
@@ -324,21 +326,27 @@ class Revisions:
             last = _number_in(stamp)
             if last and abs(now - last) < _DAY_S:
                 return
+            passed = passed_time(self._state, self._clock)
             if last:
-                self.prune(KEPT_DAYS)
+                self.prune(KEPT_DAYS, now=passed)
             replace_file(stamp, f"{now:.0f}".encode("ascii"), durable=False)
 
-    def prune(self, older_than_days: float) -> int:
+    def prune(self, older_than_days: float, *, now: float) -> int:
         """Forget what is older, and the bytes that nothing newer refers to. Returns the changes forgotten."""
         if not self._log_path.exists():
             return 0
-        cutoff = self._clock.now() - older_than_days * _DAY_S
+        cutoff = now - older_than_days * _DAY_S
         events = list(self._events())
-        old = {event["id"] for event in events if event["state"] == "begin" and event["at"] < cutoff}
+        ages = _ages(events)
+        old = {
+            event["id"]
+            for event, at in zip(events, ages, strict=True)
+            if at < cutoff and event["state"] == "begin"
+        }
         kept = [
             event
-            for event in events
-            if event["id"] not in old and not (event["state"] in (*_MARKS, _LOGGED) and event["at"] < cutoff)
+            for event, at in zip(events, ages, strict=True)
+            if event["id"] not in old and not (event["state"] in (*_MARKS, _LOGGED) and at < cutoff)
         ]
         wanted = {event.get(side) for event in kept for side in ("before", "after")}
         self._replace_log(kept)
@@ -429,6 +437,11 @@ class Revisions:
             event = _parse(line)
             if event is not None:
                 yield event
+
+
+def _ages(events: Sequence[Mapping[str, Any]]) -> list[float]:
+    """When each event happened. None is older than one before it, whatever the clock said."""
+    return list(accumulate((float(event.get("at", 0.0)) for event in events), max))
 
 
 def _is_changed_line(event: dict[str, Any], change: Callable[[bytes], bytes | None]) -> bool:

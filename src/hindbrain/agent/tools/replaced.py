@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.files import make_folder
+from hindbrain.base.passed_time import passed_time
 from hindbrain.vault.atomic import PRIVATE_FOLDER, Folder
 
 _KEPT = timedelta(days=30)
@@ -40,7 +41,8 @@ class Replaced:
             return folder.path / name
 
     def _drop_old(self) -> None:
-        oldest = f"{self._now() - _KEPT:{_MOMENT}}"
+        passed = datetime.fromtimestamp(passed_time(self._folder.parent, self._clock), UTC)
+        oldest = f"{passed - _KEPT:{_MOMENT}}" if passed.year > 1970 else ""
         for place in self._folder.iterdir():
             match = _NAME.fullmatch(place.name)
             if match and match[1] < oldest:

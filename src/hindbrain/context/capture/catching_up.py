@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import Busy, HindbrainError, WriteFailed
+from hindbrain.base.passed_time import passed_time
 from hindbrain.base.plural import plural
 from hindbrain.context.capture import spool
 from hindbrain.context.capture.belonging import is_for
@@ -310,7 +311,7 @@ class Capture:
     def _forgotten(self, told: set[SessionKey]) -> list[tuple[SessionKey, list[Event]]]:
         """Sessions whose transcript grew past the cursor and then rested: nobody told that they ended."""
         found: list[tuple[SessionKey, list[Event]]] = []
-        for cursor in self._cursors.known(now=self._clock.now()):
+        for cursor in self._known_cursors():
             if not cursor.transcript or cursor.session in told:
                 continue
             with contextlib.suppress(OSError, ValueError):  # gone, or no name of a file
@@ -319,12 +320,15 @@ class Capture:
                     found.append((cursor.session, []))
         return found
 
+    def _known_cursors(self) -> list[Cursor]:
+        return self._cursors.known(now=passed_time(self._state, self._clock))
+
     def _is_copied(self, message: Message, session: SessionKey) -> bool:
         """Was it captured in another session, which this one goes on from? Hosts copy what was said there."""
         if len(message.id) < _UNIQUE or message.id.startswith(HASH_ID):
             return False  # no id that is unique beyond its session
         if self._elsewhere is None or self._elsewhere[0] != session:
-            others = [one for one in self._cursors.known(now=self._clock.now()) if one.session != session]
+            others = [one for one in self._known_cursors() if one.session != session]
             ids = (one.ids for one in others if one.session.host == session.host)
             self._elsewhere = (session, frozenset().union(*ids))
         return short_id(message.id) in self._elsewhere[1]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import ConfigError
+from hindbrain.base.passed_time import is_believed
 from hindbrain.edge.serving.serving import say
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def what_is_due(app: App, *, starting: bool) -> str:
         return ""
     now = app.clock.now()
     if is_due(schedule, last=last_consolidated(app.state), now=now, starting=starting):
-        return "consolidate"
+        # What is old makes room then: not because of a clock that is wrong just now.
+        return "consolidate" if is_believed(app.state, app.clock) else ""
     captured = _changed_at(app.state / "captured")
     rested = captured and now - captured > _RESTED_S
     return "learn" if rested and captured > _changed_at(app.state / SEEN) else ""

@@ -58,7 +58,7 @@ def take_captured(
     after: dict[str, list[float]] = {}
     runs = 0
     problems: list[str] = []
-    for cursor in Cursors(state).known(now=now):
+    for cursor in Cursors(state).known(now=0.0):
         if cursor.session.host not in HOSTS or not is_for(root, cursor.cwd):
             continue
         path = Path(cursor.transcript) if cursor.transcript else heard_file(state, cursor.session)
