@@ -369,7 +369,7 @@ class App:
             self.__dict__.pop(part, None)
 
     def drift(self) -> Drift:
-        """Where the index does not say what the vault says; looks at every note's stamp."""
+        """Where the index does not say what the vault says; reads every note."""
         from hindbrain.index.health import find_drift
 
         max_bytes = self.config.number("vault.max_note_mb") * 1_000_000

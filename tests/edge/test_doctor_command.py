@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,44 @@ def test_a_purge_that_was_cut_short_is_seen(cli: Cli, indexed: Vault) -> None:
     begun.parent.mkdir()
     begun.write_text("{}", encoding="utf-8")
     assert _states(cli)["memory"] == "wrong"
+
+
+def _edit_in_secret(file: Path) -> None:
+    """Change a note and keep its size, its time stamp and its inode."""
+    before = file.stat()
+    with file.open("r+b") as note:
+        data = note.read()
+        note.seek(0)
+        note.write(data.replace(b"Green", b"Black"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = file.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (
+        before.st_size,
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+
+
+@pytest.fixture
+def long_ago(cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch) -> Vault:
+    """A vault whose notes were indexed long after they were written: no stamp is doubtful."""
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 3_600)
+    assert cli("sync", "--verify").code == 0
+    return indexed
+
+
+@pytest.mark.promise("P7")
+def test_an_edit_that_keeps_size_and_time_is_drift(cli: Cli, long_ago: Vault) -> None:
+    _edit_in_secret(long_ago.root / "Tea.md")
+    assert _states(cli)["drift"] == "doubtful"
+    assert _states(cli, "--fix")["drift"] == "ok"
+    assert cli("search", "black", "--keyword", "--no-sync", "--json").data["hits"]
+
+
+@pytest.mark.promise("P7")
+@pytest.mark.skipif(os.name == "nt", reason="no time there says when a file was changed")
+def test_a_sync_takes_in_an_edit_that_keeps_size_and_time(cli: Cli, long_ago: Vault) -> None:
+    _edit_in_secret(long_ago.root / "Tea.md")
+    assert cli("sync", "--json").data["indexed"] == 1
+    assert cli("sync", "--json").data["indexed"] == 0

@@ -73,7 +73,7 @@ def count_rows(path: Path) -> RowCounts:
 
 
 def find_drift(root: Path, rules: IgnoreRules, store: IndexStore, *, max_bytes: int, now: float) -> Drift:
-    """Compare a scan with the index. What only might have changed is read: none is blamed wrongly."""
+    """Compare a scan with the index. Every note is read: a stamp proves nothing, and none is blamed wrongly."""
     try:
         known = store.known_notes()
     except apsw.Error as error:
@@ -86,7 +86,7 @@ def find_drift(root: Path, rules: IgnoreRules, store: IndexStore, *, max_bytes: 
     )  # fmt: skip
     if scanned.suspicious:
         return Drift(suspicious=scanned.suspicious)
-    plan = plan_sync(known, scanned, confirm=True)
+    plan = plan_sync(known, scanned, verify=True, confirm=True)
     failed = {path for path, _, _ in store.report()}
     new = tuple(file.path for file in plan.read if file.path not in known and file.path not in failed)
     doubtful = (file.path for file in plan.read if file.path in known)

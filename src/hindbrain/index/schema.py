@@ -146,6 +146,12 @@ def m005_no_embedding_cache(db: apsw.Connection) -> None:
     db.execute("DROP TABLE embedding_cache")  # in a file of its own since: `embedding_cache`
 
 
+@migration
+def m006_change_times(db: apsw.Connection) -> None:
+    # 0: not known; such a note is read once more by the next sync.
+    db.execute("ALTER TABLE note ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0")
+
+
 def open_writer(path: Path) -> apsw.Connection:
     """Open an index for writing, made or migrated where needed. The caller holds the writer's lock."""
     _check_sqlite()

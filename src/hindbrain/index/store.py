@@ -288,11 +288,11 @@ def known_notes(db: apsw.Connection, path: str | None = None) -> dict[NotePath, 
     from hindbrain.vault.path_rules import NotePath
     from hindbrain.vault.scan_result import FileStamp
 
-    sql = "SELECT path, size, mtime_ns, inode, dev, hash, indexed_ns FROM note"
+    sql = "SELECT path, size, mtime_ns, inode, dev, ctime_ns, hash, indexed_ns FROM note"
     rows = db.execute(sql) if path is None else db.execute(f"{sql} WHERE path = ?", (path,))
     return {
-        NotePath(path): KnownNote(FileStamp(size, mtime, _unsigned(inode), _unsigned(dev)), digest, at)
-        for path, size, mtime, inode, dev, digest, at in rows
+        NotePath(path): KnownNote(FileStamp(size, mtime, _unsigned(inode), _unsigned(dev), ctime), digest, at)
+        for path, size, mtime, inode, dev, ctime, digest, at in rows
     }
 
 

@@ -75,15 +75,15 @@ class IndexWriter:
         first = self._next_passage()
         self._db.execute(
             "INSERT INTO note (path, filename, name, title, tags, aliases, headers, para_category, para_area,"
-            " summary, type, date, importance, mtime_ns, size, inode, dev, hash, indexed_ns, problems,"
+            " summary, type, date, importance, mtime_ns, size, inode, dev, ctime_ns, hash, indexed_ns, problems,"
             " first_passage, passages)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.path, record.filename, record.name, record.title, "\n".join(record.tags),
                 "\n".join(record.aliases), record.headers, record.para_category, record.para_area,
                 record.summary, record.type, record.date, record.importance, _bounded(stamp.mtime_ns),
-                stamp.size, _signed(stamp.inode), _signed(stamp.dev), digest, now_ns, record.problems, first,
-                len(record.passages),
+                stamp.size, _signed(stamp.inode), _signed(stamp.dev), _bounded(stamp.ctime_ns), digest,
+                now_ns, record.problems, first, len(record.passages),
             ),
         )  # fmt: skip
         note_id = self._db.last_insert_rowid()
@@ -97,9 +97,13 @@ class IndexWriter:
     def restamp(self, path: str, stamp: FileStamp, now_ns: int) -> None:
         """Note that a file was looked at and still has the bytes we know."""
         self._db.execute(
-            "UPDATE note SET mtime_ns = ?, size = ?, inode = ?, dev = ?, indexed_ns = ? WHERE path = ?",
-            (_bounded(stamp.mtime_ns), stamp.size, _signed(stamp.inode), _signed(stamp.dev), now_ns, path),
-        )
+            "UPDATE note SET mtime_ns = ?, size = ?, inode = ?, dev = ?, ctime_ns = ?, indexed_ns = ?"
+            " WHERE path = ?",
+            (
+                _bounded(stamp.mtime_ns), stamp.size, _signed(stamp.inode), _signed(stamp.dev),
+                _bounded(stamp.ctime_ns), now_ns, path,
+            ),
+        )  # fmt: skip
 
     def outdate(self, paths: Iterable[str]) -> None:
         """Let the next sync take these notes anew, whatever their stamps say."""

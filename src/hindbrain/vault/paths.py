@@ -129,7 +129,7 @@ def stamp_of(root: Path, path: NotePath) -> FileStamp:
         status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
+    return FileStamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev, status.st_ctime_ns)
 
 
 def find_collision(root: Path, path: NotePath) -> str | None:

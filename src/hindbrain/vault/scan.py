@@ -256,7 +256,9 @@ class _Walk:
         elif not status.st_mode & stat.S_IROTH and not os.access(self.top + disk, os.R_OK):
             self._skip(path, "unreadable", "permission denied")
         elif self._is_first(path, disk):
-            stamp = FileStamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
+            stamp = FileStamp(
+                status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev, status.st_ctime_ns
+            )
             self.files[path] = ScannedFile(path, stamp, path if path == disk else disk)
             if status.st_size > self.max_bytes:
                 self._notice(path, "too_large", f"{status.st_size} bytes; the first {self.max_bytes} count")

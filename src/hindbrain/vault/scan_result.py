@@ -64,10 +64,16 @@ class FileStamp:
     mtime_ns: int
     inode: int = 0
     dev: int = 0
+    # When the inode was changed, which no program can set back; a rename changes it, and the file is the same.
+    ctime_ns: int = field(default=0, compare=False)
 
     def unchanged_since(self, earlier: "FileStamp") -> bool:
         """Is there no sign of a change? Devices are renumbered at a restart, so they do not count."""
-        if self.size != earlier.size or self.mtime_ns != earlier.mtime_ns:
+        if (
+            self.size != earlier.size
+            or self.mtime_ns != earlier.mtime_ns
+            or self.ctime_ns != earlier.ctime_ns
+        ):
             return False
         return self.inode == earlier.inode or not self.inode or not earlier.inode
 

@@ -67,7 +67,7 @@ def _mend(app: App, found: Sequence[Finding], out: Output) -> list[str]:
             report = app.rebuild(listener)
         done.append(f"made the index anew from {plural(report.indexed, 'note')}")
     elif "sync" in wanted:
-        report = sync_with_progress(app, out)
+        report = sync_with_progress(app, out, verify=True)
         done.append(f"synced: {plural(report.indexed, 'note')} taken in, {report.removed} removed")
     else:
         return done
