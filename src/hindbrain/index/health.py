@@ -73,7 +73,7 @@ def count_rows(path: Path) -> RowCounts:
 
 
 def find_drift(root: Path, rules: IgnoreRules, store: IndexStore, *, max_bytes: int, now: float) -> Drift:
-    """Compare a scan with the index. Every note is read: a stamp proves nothing, and none is blamed wrongly."""
+    """Compare a scan with the index. Every note is read: a stamp proves nothing."""
     try:
         known = store.known_notes()
     except apsw.Error as error:

@@ -75,8 +75,8 @@ class IndexWriter:
         first = self._next_passage()
         self._db.execute(
             "INSERT INTO note (path, filename, name, title, tags, aliases, headers, para_category, para_area,"
-            " summary, type, date, importance, mtime_ns, size, inode, dev, ctime_ns, hash, indexed_ns, problems,"
-            " first_passage, passages)"
+            " summary, type, date, importance, mtime_ns, size, inode, dev, ctime_ns, hash, indexed_ns,"
+            " problems, first_passage, passages)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 record.path, record.filename, record.name, record.title, "\n".join(record.tags),

@@ -64,7 +64,7 @@ class FileStamp:
     mtime_ns: int
     inode: int = 0
     dev: int = 0
-    # When the inode was changed, which no program can set back; a rename changes it, and the file is the same.
+    # When the inode was changed, which no program sets back. Not compared: a rename changes it, too.
     ctime_ns: int = field(default=0, compare=False)
 
     def unchanged_since(self, earlier: "FileStamp") -> bool:
