@@ -4,9 +4,18 @@ import itertools
 
 import pytest
 
-from hindbrain.index.passages import CHARS_PER_TOKEN, ChunkSettings, Passage, cut_passages, note_text
+from hindbrain.index.passages import (
+    CHARS_PER_TOKEN,
+    MOST_PASSAGES,
+    ChunkSettings,
+    Passage,
+    cut_passages,
+    note_text,
+)
 from hindbrain.index.record import make_record, spoken
+from hindbrain.search.query import SearchQuery
 from hindbrain.vault.parse import parse_note
+from workbench import Bench
 
 SENTENCE = "The pump in the cellar was mended on Monday by Ola. "
 LONG = SENTENCE * 30  # about 1,500 characters, so several passages
@@ -147,3 +156,16 @@ def test_the_fields_and_the_id_of_a_memory_are_not_sought_and_those_of_the_owner
     memory = "- Prefers dark mode [importance:: 0.8] [source:: user] ^m-7f3k2a"
     own = "- Read it [source:: Times] ^quote"
     assert spoken(f"{memory}\n{own}") == f"- Prefers dark mode\n{own}"
+
+
+@pytest.mark.promise("P14", "P29")
+def test_a_note_of_countless_blocks_has_a_bounded_number_of_passages(plain: Bench) -> None:
+    lines = "~~~\n" * (2 * MOST_PASSAGES + 2_000) + "\n# End\n\nThe walrus dances.\n"
+    plain.vault.write("fences.md", lines + "~~~\n" * 2_000)
+    plain.vault.write("tea.md", "# Tea\n\nGreen tea.\n")
+    plain.app.sync()
+    store = plain.app.store
+    assert MOST_PASSAGES < store.passage_count() < MOST_PASSAGES + 100
+    ((path, problem),) = store.problems()
+    assert (path, problem.partition("\t")[0]) == ("fences.md", "too_many_passages")
+    assert {hit.path for hit in plain.app.search(SearchQuery("walrus", mode="keyword")).hits} == {"fences.md"}

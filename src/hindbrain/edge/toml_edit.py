@@ -15,6 +15,7 @@ from hindbrain.base.errors import ConfigError
 
 _SECTION = re.compile(r"\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(?:#.*)?$")
 _ANY_SECTION = re.compile(r"\s*\[")
+_STRING_OR_COMMENT = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\])*"|'{3}.*?'{3}|'[^']*'|#''')
 _LONGEST_VALUE = 200  # lines
 
 
@@ -100,12 +101,9 @@ def _find_section(lines: list[str], section: str) -> int | None:
 def _comment(line: str) -> str:
     """The comment at the end of a `key = value` line, with the space before it."""
     line = line.rstrip("\r\n")
-    for match in re.finditer(r"\s*#", line):
-        try:
-            tomllib.loads(line[: match.start()])
-        except tomllib.TOMLDecodeError:
-            continue
-        return line[match.start() :]
+    for match in _STRING_OR_COMMENT.finditer(line):
+        if match[0] == "#":
+            return line[len(line[: match.start()].rstrip()) :]
     return ""
 
 

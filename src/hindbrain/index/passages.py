@@ -8,13 +8,15 @@ for the larger, overlapping chunks of other tools (400/80, 600/60).
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import accumulate
 
 from hindbrain.vault.note import Block, Note
 
 CHARS_PER_TOKEN = 4
+MOST_PASSAGES = 20_000  # of a note that are cut finely: some 5 MB of prose
+_COARSE_CHARS = 20_000
 _TINY_CHARS = 40  # a shorter list item or rule says little alone: it goes with the next
 _PACK_ABOVE_TOKENS = 200  # above this, or with an overlap, the owner asked for chunks, not passages
 _SENTENCE_END = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；]")
@@ -41,7 +43,23 @@ def note_text(note: Note) -> str:
 
 
 def cut_passages(note: Note, settings: ChunkSettings) -> list[Passage]:
-    """Return the passages of a note, in order."""
+    """Return the passages of a note, in order. What is beyond MOST_PASSAGES comes in a few coarse ones."""
+    found = _cut_finely(note, settings)
+    return found if len(found) <= MOST_PASSAGES else [*found[:MOST_PASSAGES], *_coarse(found[MOST_PASSAGES:])]
+
+
+def _coarse(passages: Sequence[Passage]) -> Iterator[Passage]:
+    """Join neighbours, whatever section they are in: they can be found by their words."""
+    first = last = passages[0]
+    for passage in passages:
+        if passage.end - first.start > _COARSE_CHARS and passage is not first:
+            yield replace(first, end=last.end, last_line=last.last_line)
+            first = passage
+        last = passage
+    yield replace(first, end=last.end, last_line=last.last_line)
+
+
+def _cut_finely(note: Note, settings: ChunkSettings) -> list[Passage]:
     starts = list(accumulate((len(line) + 1 for line in note.lines), initial=0))
     limit = max(20, settings.tokens) * CHARS_PER_TOKEN
     units = [piece for unit in _units(note.blocks, starts) for piece in _cut(unit, note.lines, starts, limit)]

@@ -1,18 +1,19 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
-from hindbrain.index.passages import ChunkSettings, cut_passages, note_text, passage_uids
+from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings, cut_passages, note_text, passage_uids
 from hindbrain.index.spoken import spoken
 from hindbrain.vault.canvas import Canvas
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.inline import without_links
 from hindbrain.vault.marks import block_ids
-from hindbrain.vault.note import Link, Note, Property
+from hindbrain.vault.note import Link, Note, Problem, Property
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.para import para_of
 
@@ -68,6 +69,7 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
     words = date_words(note.date) if note.date else ""
     fields = (filename, note.title, aliases, tags, headers, area, note.summary, words)
     text = note_text(note)
+    passages = _passages(path, note, text, settings)
     return NoteRecord(
         path=path,
         filename=filename,
@@ -83,14 +85,22 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
         date=note.date,
         importance=_importance(note.frontmatter.get("importance")),
         origin=_origin(path, note),
-        problems="\n".join(f"{p.code}\t{p.line}\t{p.message}" for p in note.problems),
+        problems="\n".join(
+            f"{p.code}\t{p.line}\t{p.message}" for p in (*note.problems, *_too_many(passages))
+        ),
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), 1),
         names=tuple(dict.fromkeys(filter(None, map(name_key, (filename, note.title, *note.aliases))))),
         links=note.links,
         blocks=block_ids(text),
-        passages=_passages(path, note, text, settings),
+        passages=passages,
         fields=tuple(searchable(field) for field in fields),
     )
+
+
+def _too_many(passages: Sequence[PassageRow]) -> Iterator[Problem]:
+    if len(passages) > MOST_PASSAGES:
+        told = f"more than {MOST_PASSAGES:,} passages; from here on it is found only roughly: split the note"
+        yield Problem("too_many_passages", told, passages[MOST_PASSAGES].first_line)
 
 
 def make_canvas_record(path: str, canvas: Canvas, settings: ChunkSettings) -> NoteRecord:

@@ -14,7 +14,7 @@ from hindbrain.memory.policy.lookalikes import fold_lookalikes
 
 _EMPHASIS = re.compile(r"[*_~`]{1,3}(?=\S)|(?<=\S)[*_~`]{1,3}")
 _SPELLED = re.compile(r"(?<![a-z])(?:[a-z][ .\-_]){4,}[a-z](?![a-z])")
-_COMMENT = re.compile(r"<!--|%%[^%\n]{3,}%%|\[//\]: ?#|^\s*\[comment\]: ?", re.MULTILINE)
+_COMMENT = re.compile(r"<!--|%%[^%\n]{3,}%%|\[//\]: ?#|^[^\S\n]*\[comment\]: ?", re.MULTILINE)
 _STYLED_AWAY = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])|<[^>]{1,80}\bhidden\b",
     re.IGNORECASE,
@@ -22,9 +22,9 @@ _STYLED_AWAY = re.compile(
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,}={0,2}(?![A-Za-z0-9+/=_-])")
 _HEX_BLOB = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){16,}")
 _PLUGIN_CODE = re.compile(
-    r"`\s*\$?=(?![=>])|```+\s*(?:dataviewjs|js-engine|templater)\b|<%[*_-]?\s", re.IGNORECASE
+    r"`\s*\$?=(?![=>])|(?<!`)```+\s*(?:dataviewjs|js-engine|templater)\b|<%[*_-]?\s", re.IGNORECASE
 )
-_WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
+_WORDS = re.compile(r"[a-z]{2} [a-z]{2}")
 _READABLE = 0.9  # of decoded bytes, before it counts as text
 
 

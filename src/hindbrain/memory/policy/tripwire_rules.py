@@ -7,7 +7,7 @@ bounded, so that time stays linear. Facts about what people remember ("prefers s
 from __future__ import annotations
 
 _AGENT = (
-    r"(?:(?:ai|llm|language|email|chat|virtual|digital|helpful|automated) )*(?:ai|llm|assistants?"
+    r"(?:(?:ai|llm|language|email|chat|virtual|digital|helpful|automated) ){0,4}(?:ai|llm|assistants?"
     r"|agents?|chatbots?|bots?|language models?)"
 )
 _REPLY = r"(?:responses?|repl(?:y|ies)|answers?|outputs?|summar(?:y|ies)|messages?|completions?)"
@@ -115,7 +115,7 @@ INSTRUCTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"|function|im_start|prompt)[\w-]*\b[^>]{0,80}>",
             r"<\|[^|>]{1,30}\|>|\[inst\]|<<sys>>",
             # A heading as the formats of models have it, not "## System configuration" or "## Human rights".
-            r"#{2,} ?(?:system|instruction|assistant|human)s?(?: ?(?:[:#>|-]|$)| (?:prompt|messages?"
+            r"(?<!#)#{2,} ?(?:system|instruction|assistant|human)s?(?: ?(?:[:#>|-]|$)| (?:prompt|messages?"
             r"|instructions?|notice|note|override|directive|alert|role|you|your|ignore|disregard|forget"
             r"|do not|never|always)\b)",
             r"(?:^|[>\"'([{|.!?-] ?)(?:system|assistant|developer|admin(?:istrator)?) ?(?:notice|message"
