@@ -332,7 +332,9 @@ def test_a_disk_that_is_unmounted_leaves_no_new_vault_in_its_mount_point(place: 
     root.mkdir()
     (disk / "Tea.md").write_text("# Tea\n\nGreen tea.\n", encoding="utf-8")
     command = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", _IN_A_NAMESPACE]
-    done = subprocess.run([*command, str(disk), str(root)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, str(disk), str(root)], capture_output=True, encoding="utf-8", check=False
+    )
     if done.returncode and "unshare" in done.stderr:
         pytest.skip("no user namespaces here")
     assert done.returncode == 0, done.stderr

@@ -137,6 +137,6 @@ def test_a_server_answers_or_says_what_is_wrong_and_a_command_heals_it(
     assert _found(served, "walrus") == 1
     assert {path: path.read_bytes() for path in notes} == notes
     if damage is _folder:
-        assert [file.read_text() for file in index.parent.glob("index.db.aside-*/mine.txt")] == [
+        assert [file.read_text("utf-8") for file in index.parent.glob("index.db.aside-*/mine.txt")] == [
             "somebody's own"
         ]

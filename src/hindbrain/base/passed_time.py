@@ -9,11 +9,11 @@ week is taken off the result, so that no jump, however small, makes anything old
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from hindbrain.base.clock import Clock
+from hindbrain.base.files import replace_file
 
 _FILE = "clock"
 _STEP_S = 7 * 86_400.0
@@ -69,10 +69,5 @@ def _read(file: Path) -> Looks:
 
 
 def _write(file: Path, looks: Looks) -> None:
-    temp = file.with_name(f"{_FILE}.{os.urandom(4).hex()}.tmp")
-    try:
-        temp.write_text(f"{looks.passed:.0f} {looks.jump:.0f}\n", "ascii")
-        temp.replace(file)
-    except OSError:  # the next look begins where this one did
-        with contextlib.suppress(OSError):
-            temp.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # the next look begins where this one did
+        replace_file(file, f"{looks.passed:.0f} {looks.jump:.0f}\n".encode("ascii"), durable=False)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from hindbrain.base.plural import plural
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
 from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings, cut_passages, note_text, passage_uids
@@ -99,7 +100,7 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
 
 def _too_many(passages: Sequence[PassageRow]) -> Iterator[Problem]:
     if len(passages) > MOST_PASSAGES:
-        told = f"more than {MOST_PASSAGES:,} passages; from here on it is found only roughly: split the note"
+        told = f"more than {plural(MOST_PASSAGES, 'passage')}; from here on it is found only roughly: split the note"
         yield Problem("too_many_passages", told, passages[MOST_PASSAGES].first_line)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.files import AppendLog, make_folder, replace_file
 from hindbrain.base.json_lines import as_object
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ LIVE_S = 30 * 60.0  # after the last event
 _NOTED_S = 5 * 60.0  # events closer together are not written down
 _SKEW_S = 1.0  # clocks of file systems are coarser than ours
 _MOST_BYTES = 500_000  # that are read, from the end; some ten thousand events
-_APPEND = (
-    os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-)  # fmt: skip
 
 
 class Sighting(NamedTuple):
@@ -82,7 +79,7 @@ class AgentSessions:
         self._noted[session] = 0.0 if ended else now
         line = _line(Sighting(session, now, ended))
         with suppress(OSError):
-            self._in_state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._in_state.parent)
             _append(self._in_state, line)
         with suppress(OSError, HindbrainError):
             if self._in_vault.parent.is_dir():
@@ -113,16 +110,11 @@ class AgentSessions:
 
 
 def _append(file: Path, line: str) -> None:
-    fd = os.open(file, _APPEND, 0o600)
-    try:
-        os.write(fd, f"{line}\n".encode("ascii"))
-        size = os.fstat(fd).st_size
-    finally:
-        os.close(fd)
+    with AppendLog(file) as log:
+        log.append(f"{line}\n".encode("ascii"))
+        size = log.size
     if size > _MOST_BYTES:
-        temp = file.with_suffix(f".{os.urandom(4).hex()}.tmp")
-        temp.write_bytes(_newer_half(file.read_bytes()))
-        temp.replace(file)
+        replace_file(file, _newer_half(file.read_bytes()), durable=False)
 
 
 def _newer_half(data: bytes) -> bytes:

@@ -9,7 +9,6 @@ import contextlib
 import getpass
 import platform
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +31,7 @@ class Approval(NamedTuple):
     how: str  # command: at a terminal; note: in the inbox note; else the channel that it came by
     digest: str = ""  # of what was decided: a salted hash of a text, the hash of a call
     who: str = ""  # "ada@laptop"; "" in the note, which anybody can write
-    at: str = ""  # 2026-02-20T09:30:00+00:00
+    at: str = ""  # 2026-02-20T09:30:00+01:00, the owner's time
 
 
 class ApprovalLog:
@@ -42,7 +41,7 @@ class ApprovalLog:
 
     def note(self, approval: Approval) -> None:
         """Write it down, where it can be written."""
-        at = datetime.fromtimestamp(self._clock.now(), UTC).isoformat(timespec="seconds")
+        at = self._clock.local(self._clock.now()).isoformat(timespec="seconds")
         who = approval.who or (user_name() if approval.how == "command" else "")
         with contextlib.suppress(OSError, HindbrainError):
             self._log.append(approval._replace(at=at, who=who)._asdict())

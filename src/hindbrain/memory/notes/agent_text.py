@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import Refused, UsageError
+from hindbrain.base.plural import plural
 from hindbrain.memory.notes.kept_bytes import plain_lines
 from hindbrain.memory.policy import note_trust
 
@@ -75,7 +76,7 @@ def _keep_origins(memory: Memory, path: NotePath, removed: Sequence[Heard]) -> N
     """Whose words an agent takes out of a note stays known, for when they are offered again."""
     if len(removed) > _MOST_REMOVED:
         raise UsageError(
-            f"{path!r} has {len(removed)} passages of less trusted origin that this leaves out; take out at "
+            f"{path!r} has {plural(len(removed), 'passage')} of less trusted origin that this leaves out; take out at "
             f"most {_MOST_REMOVED} at once, or leave it to the user"
         )
     if removed:

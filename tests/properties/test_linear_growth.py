@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from growth import grows_linearly
 from hindbrain.edge.toml_edit import set_key
 from hindbrain.memory.policy.tripwire import reads_like_instruction
-from growth import grows_linearly
 
 pytestmark = pytest.mark.promise("P14")
 
