@@ -100,8 +100,9 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
 
 def _too_many(passages: Sequence[PassageRow]) -> Iterator[Problem]:
     if len(passages) > MOST_PASSAGES:
-        told = f"more than {plural(MOST_PASSAGES, 'passage')}; from here on it is found only roughly: split the note"
-        yield Problem("too_many_passages", told, passages[MOST_PASSAGES].first_line)
+        found = f"more than {plural(MOST_PASSAGES, 'passage')}"
+        advice = "from here on it is found only roughly: split the note"
+        yield Problem("too_many_passages", f"{found}; {advice}", passages[MOST_PASSAGES].first_line)
 
 
 def make_canvas_record(path: str, canvas: Canvas, settings: ChunkSettings) -> NoteRecord:

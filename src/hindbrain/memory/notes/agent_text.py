@@ -76,8 +76,8 @@ def _keep_origins(memory: Memory, path: NotePath, removed: Sequence[Heard]) -> N
     """Whose words an agent takes out of a note stays known, for when they are offered again."""
     if len(removed) > _MOST_REMOVED:
         raise UsageError(
-            f"{path!r} has {plural(len(removed), 'passage')} of less trusted origin that this leaves out; take out at "
-            f"most {_MOST_REMOVED} at once, or leave it to the user"
+            f"{path!r} has {plural(len(removed), 'passage')} of less trusted origin that this leaves out; "
+            f"take out at most {_MOST_REMOVED} at once, or leave it to the user"
         )
     if removed:
         memory.inbox.keep_origins([piece for heard in removed for piece in _pieces(heard)])
