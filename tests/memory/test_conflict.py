@@ -127,6 +127,7 @@ APART = """
     Client is happy with the design|Client is unhappy with the design
     The door is locked|The door is unlocked
     The test is flaky on macOS|The test is flaky
+    Cycles to the office in Lund|The office in Lund is closed, so cycles nowhere
     He trusts few people|He trusts a few people
     Everyone but Kim agreed|Everyone agreed
     Can swim|Could swim as a child

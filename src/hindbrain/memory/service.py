@@ -17,7 +17,7 @@ from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
 from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id
+from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
 from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
@@ -131,6 +131,17 @@ class Memory(MemoryParts):
         after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
         return after
+
+    def supersede(self, older_id: str, newer_id: str) -> bool:
+        """Strike a memory for a newer one; False when one is gone or struck, or the newer is trusted less."""
+        from hindbrain.memory.items.note_edit import Strike
+
+        by_id = {item.id: item for item in self.book.items() if item.id and not item.superseded}
+        older, newer = by_id.get(older_id), by_id.get(newer_id)
+        if older is None or newer is None or trust_of(newer.source) > trust_of(older.source):
+            return False
+        self._applier.edit(older.path, [Strike(older, newer.id)], self.today())
+        return True
 
     def forget(self, memory_id: str) -> Forgotten:
         """Remove a memory and the lines below it, and do not learn it again. `undo` brings it back."""

@@ -76,6 +76,7 @@ class Work:
         self._vouch = vouch
         self._notes: dict[str, str] = {}  # daily notes whose facts are durable by now, with their hash
         self._stale: tuple[str, ...] = ()  # memories that were archived
+        self._compared: tuple[str, ...] = ()  # pairs of memories that a model was asked about
         self.lines: list[tuple[str, str]] = []
         self.problems: list[str] = []
         self.counts = Counts()
@@ -84,6 +85,7 @@ class Work:
         return (
             Step("learn", lambda: self._parts.learn(self._desk)),
             Step("daily notes", self._remember_days),
+            Step("replaced facts", self._replace),
             Step("archive", self._archive),
             Step("journals", self._compress),
             Step("old memories", self._archive_stale),
@@ -101,7 +103,7 @@ class Work:
     def note_done(self) -> None:
         """What is proved need not be looked at again."""
         try:
-            self._processed.add(self._clock.now(), list(self._notes.items()), self._stale)
+            self._processed.add(self._clock.now(), list(self._notes.items()), self._stale, self._compared)
         except HindbrainError as error:
             self.problems.append(f"what was done could not be noted: {error}")
 
@@ -117,6 +119,22 @@ class Work:
         line = f"{plural(found.facts, 'fact')} of {plural(len(found.notes), 'daily note')}"
         line += f", {found.superseded} replace older ones" if found.superseded else ""
         return line + (f", {found.held} wait in the inbox" if found.held else "")
+
+    def _replace(self) -> str:
+        """Ask the model, where one is named, which related memories a newer one has replaced."""
+        chat = self._parts.chat() if drafts_on(self._desk) is None else None
+        if chat is None:
+            return "no model to ask"
+        from hindbrain.learn.consolidation.replaced_by_model import MOST_PAIRS, judge_pairs, open_pairs
+
+        pairs = open_pairs(self._memory.book.items(), self._processed.was_compared)
+        judged = judge_pairs(chat, pairs[:MOST_PAIRS])
+        if judged.failure:
+            self.problems.append(f"the model did not compare memories ({judged.failure}); they stay")
+        struck = sum(self._memory.supersede(pair.older.id, pair.newer.id) for pair in judged.replaced)
+        self._compared = tuple(pair.key for pair in judged.asked)
+        self.counts = self.counts._replace(superseded=self.counts.superseded + struck)
+        return f"{plural(len(judged.asked), 'pair')} compared, {struck} replaced" if judged.asked else "none"
 
     def _archive(self) -> str:
         thresholds = self._parts.thresholds

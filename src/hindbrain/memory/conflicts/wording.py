@@ -29,8 +29,8 @@ TITLE_WORDS = word_set("the a an of in on and to for with at by from i")
 GENERIC = word_set("user users user's owner person people someone somebody human client")
 
 NEGATIONS = word_set("""
-    not no never none nothing nobody neither nor without cannot lacks lack stopped stop stops quit quits
-    avoid avoids avoided avoiding refuse refuses refused
+    not no never none nothing nobody nowhere hardly barely neither nor without cannot lacks lack
+    stopped stop stops quit quits avoid avoids avoided avoiding refuse refuses refused
     isnt dont doesnt didnt wont cant wasnt cancelled canceled cancels dropped lost sold
     不 没 别 勿 未 无 非 否 莫 讨 厌
     """)
