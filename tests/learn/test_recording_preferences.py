@@ -138,6 +138,18 @@ def test_one_that_was_deleted_is_not_learned_again(book: Book, vault: Vault) -> 
     assert book.app.memory.book.items() == []
 
 
+@pytest.mark.promise("P12")
+def test_one_that_its_owner_does_not_want_is_named_with_the_reason(book: Book) -> None:
+    runs = [opens(n, f"open site{n}.com", "Safari" if n == 0 else "Chrome") for n in range(4)]
+    text = "Uses Chrome to open websites (3 of 4 runs)"
+    book.app.memory.forget(book.app.memory.remember(text, strategy="immediate").id)
+    recorded = book.record(*runs)
+    assert recorded.preferences == 0
+    [(shown, why)] = recorded.not_stored
+    assert shown == text and why
+    assert book.record(*runs).not_stored == ()
+
+
 def test_what_strangers_runs_show_waits_in_the_inbox(book: Book) -> None:
     runs = [opens(n, f"open site{n}.com", "Safari" if n == 0 else "Chrome") for n in range(4)]
     book.record(*(one._replace(source="import") for one in runs))

@@ -62,6 +62,8 @@ def _show(learned: Learned, known: Mapping[str, str], any_runs: bool, since: str
     lines = list(learned_lines(learned, known))
     for line in lines:
         out.line(safe(line))
+    for text, why in learned.recorded.not_stored:
+        out.say(safe(f"not stored ({why}): {text}"))
     held = len(learned.lessons.held) + len(learned.templates.left_out)
     if held:
         out.say(f"{held} left out: the text of their runs reads like an order to an agent")
@@ -109,7 +111,10 @@ def learned_data(learned: Learned, *, dry_run: bool) -> dict[str, Any]:
     """The shape is a promise: docs/json.md."""
     return {
         "dry_run": dry_run,
-        "recorded": {name: getattr(learned.recorded, name) for name in _RECORDED},
+        "recorded": {
+            **{name: getattr(learned.recorded, name) for name in _RECORDED},
+            "not_stored": [{"text": text, "why": why} for text, why in learned.recorded.not_stored],
+        },
         "lessons": {name: list(getattr(learned.lessons, name)) for name in _LESSONS},
         "templates": {
             **{name: list(getattr(learned.templates, name)) for name in _TEMPLATES},

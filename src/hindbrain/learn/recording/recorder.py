@@ -41,6 +41,7 @@ class Recorded(NamedTuple):
     apps: int = 0  # notes that changed
     archived: int = 0  # entries that left the task log
     problems: tuple[str, ...] = ()  # what could not be done, and stays to be done
+    not_stored: tuple[tuple[str, str], ...] = ()  # preferences that were shown and not stored, and why
 
 
 class Recorder:
@@ -213,19 +214,24 @@ class _Recording:
         for preference in find_preferences(self._episodes, self._found):
             if self._recordings.has(_PREFERENCES, preference.id):
                 continue
-            if not self._dry_run:
-                self._remember(preference)
+            why = "" if self._dry_run else self._remember(preference)
             self._recordings.note(_PREFERENCES, [preference.id])
-            self._result = self._result._replace(preferences=self._result.preferences + 1)
+            result = self._result
+            if why:
+                self._result = result._replace(not_stored=(*result.not_stored, (preference.text, why)))
+            else:
+                self._result = result._replace(preferences=result.preferences + 1)
 
-    def _remember(self, shown: Preference) -> None:
+    def _remember(self, shown: Preference) -> str:
+        """Store it; returns why it was not, or ""."""
         try:
             self._memory.remember(
                 shown.text, category="preference", importance=_IMPORTANCE, source=shown.source,
                 given_id=shown.id,
             )  # fmt: skip
-        except Refused:
-            return  # its owner does not want it, and need not say so again
+        except Refused as error:  # its owner does not want it, and need not say so again
+            return str(error)
+        return ""
 
     def _status(self, fresh: list[Episode]) -> None:
         del fresh
