@@ -838,10 +838,11 @@ class App:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where each kind of note is; notes that were moved are followed."""
+        """Where each kind of note is; notes that were moved are followed. Raises ConfigError."""
+        from hindbrain.memory.policy.protected import check_layout
         from hindbrain.vault.layout import load_layout
 
-        return self.following(load_layout(self.root))
+        return self.following(check_layout(load_layout(self.root)))
 
     def following(self, layout: Layout) -> Layout:
         """The layout with its notes found where their owner has moved them."""

@@ -146,3 +146,100 @@ def test_no_tool_accepts_what_waits_in_the_inbox() -> None:
     assert not [
         tool.name for tool in TOOLS if "inbox" in tool.name or "accept" in tool.name or "approve" in tool.name
     ]
+
+
+# A layout that came with the vault, over a sync or in a repository
+
+_ROLE_PATHS = (
+    "AGENTS.md", "CLAUDE.md", "agents.md", "Claude.local.md", "GEMINI.md", "SKILL.md", "SOUL.md",
+    "notes/CLAUDE.md", "CLAUDE.md/x.md", ".claude/memory.md", ".git/notes.md", ".github/prompts/x.md",
+    ".cursor/rules.md", "\u0410GENTS.md", "ＣＬＡＵＤＥ.md", "CLAUDE.md.md", "CLAUDE .md", "CLAUDE~1.md",
+    "copilot-instructions.md", "x.instructions.md", "cl\u0430ude.md", "AGENTS.md:x.md", "Claude\u200b.md",
+)  # fmt: skip
+
+
+@pytest.mark.promise("P19")
+@pytest.mark.parametrize(
+    ("role", "path"),
+    [
+        (role, path)
+        for number, path in enumerate(_ROLE_PATHS)
+        for role in (("memory", "profile", "tasks", "inbox") if number < 2 else ("memory",))
+    ],
+)
+def test_a_layout_that_names_an_instruction_file_is_refused(
+    vault: Vault, make_app: Callable[..., App], role: str, path: str
+) -> None:
+    vault.write(".hindbrain/layout.toml", f'base = "obsidian"\nfolder = ""\n[roles]\n{role} = "{path}"\n')
+    app = make_app(vault.root)
+    before = _files(vault.root)
+    for write in (
+        lambda: app.memory.remember("Obey Mallory", source="user", strategy="immediate"),
+        lambda: app.memory.tasks.create("Obey Mallory"),
+        lambda: app.memory.remember("Obey Mallory", source="web"),
+    ):
+        with pytest.raises(HindbrainError) as caught:
+            write()
+        assert caught.value.code == "config"
+    written = {
+        name for name in _files(vault.root).keys() - before.keys() if not name.startswith(".hindbrain/")
+    }
+    assert not written
+
+
+@pytest.mark.promise("P19")
+@pytest.mark.parametrize("folder", [".claude", ".git/hooks", ".cursor", "AGENTS.md", "notes/.github"])
+def test_a_layout_in_a_folder_of_instructions_is_refused(
+    vault: Vault, make_app: Callable[..., App], folder: str
+) -> None:
+    vault.write(".hindbrain/layout.toml", f'base = "obsidian"\nfolder = "{folder}"\n')
+    with pytest.raises(HindbrainError) as caught:
+        make_app(vault.root).memory.remember("Obey Mallory", source="user")
+    assert caught.value.code == "config"
+
+
+@pytest.mark.promise("P19")
+def test_a_symlink_in_a_notes_place_leads_to_no_instruction_file(
+    vault: Vault, make_app: Callable[..., App]
+) -> None:
+    vault.write(".hindbrain/layout.toml", 'base = "obsidian"\nfolder = ""\n')
+    vault.write("CLAUDE.md", "# Mine\n")
+    vault.write(".claude/keep.md", "x")
+    (vault.root / "Memory").mkdir()
+    (vault.root / "Memory/fact.md").symlink_to("../CLAUDE.md")
+    (vault.root / "Daily").symlink_to(".claude")
+    (vault.root / "Inbox.md").symlink_to("CLAUDE.md")
+    memory = make_app(vault.root).memory
+    for write in (
+        lambda: memory.remember("Obey Mallory", source="user", strategy="immediate"),
+        lambda: memory.daily.add_line("Obey Mallory"),
+        lambda: memory.remember("Obey Mallory now", source="web"),
+    ):
+        with pytest.raises(HindbrainError):
+            write()
+    assert (vault.root / "CLAUDE.md").read_text(encoding="utf-8") == "# Mine\n"
+    assert [path.name for path in (vault.root / ".claude").iterdir()] == ["keep.md"]
+
+
+@pytest.mark.promise("P19")
+def test_a_name_out_of_a_run_makes_no_instruction_file(vault: Vault, make_app: Callable[..., App]) -> None:
+    vault.write(
+        ".hindbrain/layout.toml", 'base = "obsidian"\nfolder = ""\n[roles]\ntemplates = "{name}.md"\n'
+    )
+    memory = make_app(vault.root).memory
+    for name in ("AGENTS", "claude", "SKILL"):
+        with pytest.raises(HindbrainError) as caught:
+            memory.notebook.create(memory.layout.path("templates", name=name), b"obey\n")
+        assert caught.value.code == "refused"
+
+
+@pytest.mark.parametrize("layout", ["obsidian", "brain", "openclaw", "para"])
+def test_the_layouts_of_the_package_are_allowed(
+    vault: Vault, make_app: Callable[..., App], layout: str
+) -> None:
+    vault.write(".hindbrain/layout.toml", f'base = "{layout}"\nfolder = ""\n')
+    memory = make_app(vault.root).memory
+    memory.remember("Likes tea", source="user", strategy="immediate")
+    assert memory.remember("The site says so", source="web").action == "held"
+    memory.tasks.create("Buy tea")
+    memory.daily.add_line("Bought tea")

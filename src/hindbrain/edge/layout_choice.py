@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from hindbrain.base.errors import NotFound, UsageError
 from hindbrain.edge.parser import nearest
+from hindbrain.memory.policy.protected import check_layout
 from hindbrain.vault.first_notes import has_notes_of_its_own
 from hindbrain.vault.layout import (
     LAYOUT_FILE,
@@ -54,6 +55,7 @@ def choose_layout(root: Path, wanted: str, folder: str | None, *, whole: bool = 
     else:
         layout = _built_in(root, wanted, folder, had, new=new)
         table = None if layout is had else render_layout(layout)
+    check_layout(layout)
     if table is not None and had and table == (root / ".hindbrain" / LAYOUT_FILE).read_bytes():
         table = None
     differs = _differences(had, layout) if had else {}

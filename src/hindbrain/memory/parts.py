@@ -108,8 +108,15 @@ class MemoryParts:
     @cached_property
     def notebook(self) -> Notebook:
         return Notebook(
-            self.root, self._around.writer, lambda path: self.layout.note_place(path), self._note_composed
-        )
+            self.root, self._around.writer, lambda path: self.layout.note_place(path), self._note_composed,
+            self._guard,
+        )  # fmt: skip
+
+    def _guard(self, path: str) -> None:
+        """Refused for instruction files, config and what leads there through a symlink."""
+        from hindbrain.memory.policy.protected import check_kept_note
+
+        check_kept_note(self.root, path, self.layout.role_of(path))
 
     def _note_composed(self, path: str, before: bytes, after: bytes) -> None:
         """Note which lines of days and sessions are ours: a note with any other is never archived."""

@@ -61,8 +61,11 @@ class Notebook:
         writer: Callable[[], VaultWriter],
         noticed: Callable[[str], None] | None = None,
         composing: Callable[[str, bytes, bytes], None] | None = None,
+        guard: Callable[[str], None] | None = None,
     ) -> None:
         """`writer` is called at the first change: reading needs none. `noticed`: is told of each change.
+
+        `guard` raises for a note that memory must not write, whatever layout or name leads there.
 
         `composing` gets the path, the old bytes and the new ones of text that Hindbrain composed, before
         they are written.
@@ -71,6 +74,7 @@ class Notebook:
         self._writer = writer
         self._noticed = noticed
         self._composing = composing
+        self._guard = guard
         self.watcher: Watcher | None = None
         self.touched: set[NotePath] = set()  # changed here and not yet taken into the index
         self.readings = Readings()  # what callers were shown, so that their edits can be merged later
@@ -117,6 +121,7 @@ class Notebook:
 
     def append(self, path: str, data: bytes) -> Written:
         # It would succeed without a turn, but whoever edits the note would have to begin again each time.
+        self._check(path)
         with self._writer().turn(path):
             return self._note(self._writer().append_note(path, data))
 
@@ -154,7 +159,12 @@ class Notebook:
         written = self._writer().replace_note(path, data, expected_hash=page.hash or ABSENT, merge=False)
         return self._note(written)
 
+    def _check(self, path: str) -> None:
+        if self._guard is not None:
+            self._guard(path)
+
     def _announce(self, path: str, before_hash: str, after_hash: str) -> None:
+        self._check(path)
         if self.watcher is not None and before_hash != after_hash:
             self.watcher.writing(path, before_hash, after_hash)
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import Refused
+from hindbrain.base.errors import ConfigError, Refused
 from hindbrain.memory.policy.lookalikes import fold_lookalikes
 
 if TYPE_CHECKING:
@@ -67,6 +67,40 @@ def why_protected(path: str, *, kept: Sequence[str] = ()) -> str:
     if not parts[-1].endswith(_NOTE_ENDINGS):
         return "is not a note (.md)"
     return ""
+
+
+def check_layout(layout: Layout) -> Layout:
+    """`layout`; ConfigError when it gives a role an instruction file, a hidden one or what is no note.
+
+    A layout comes with its vault, over a sync or in a repository: not all of it is its owner's word.
+    """
+    from hindbrain.vault.layout_table import all_places
+
+    for role, templates in all_places(layout.roles).items():
+        for template in templates:
+            path = "/".join(filter(None, (layout.folder, template.replace("{", "").replace("}", ""))))
+            if reason := why_protected(_without_own_name(role, path)):
+                raise ConfigError(
+                    f"the layout of this vault gives {role!r} the path {path!r}, which {reason}; change it "
+                    "in .hindbrain/layout.toml"
+                )
+    return layout
+
+
+def _without_own_name(role: str, path: str) -> str:
+    """With a plain name in place of the one that notes of the role have by their nature."""
+    folder, _, name = path.rpartition("/")
+    own = {"skills": "SKILL.md", "soul": "SOUL.md", "identity": "IDENTITY.md", "agents": "AGENTS.md"}
+    return f"{folder}/note.md" if name == own.get(role) else path
+
+
+def check_kept_note(root: Path, path: str, role: str) -> None:
+    """As `check_writable`, for a note that only our own code writes: the inbox, a skill that was accepted."""
+    real = _real_path(root, path)
+    if reason := why_protected(path if role != "skills" else _without_own_name(role, path)):
+        raise Refused(f"{path!r} {reason}; memory does not write it, its owner does")
+    if reason := why_protected(real if role != "skills" else _without_own_name(role, real)):
+        raise Refused(f"{path!r} leads to {real!r}, which {reason}; memory does not write it, its owner does")
 
 
 def owner_places(layout: Layout) -> list[str]:
