@@ -142,18 +142,19 @@ def test_a_silent_client_holds_up_nobody_and_is_let_go(
         one.close()
 
 
-def test_too_many_connections_are_closed_at_once_and_those_that_left_make_room(
+def test_who_comes_while_all_places_are_taken_waits_for_one(
     in_process: InProcess, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_MOST_CONNECTIONS", 3)
     in_process.start()
     silent = [_connection(folder) for _ in range(3)]
     wait_until(lambda: in_process.daemon._active == 3)
-    assert client.ask(folder, "ping", "", {}, timeout_s=PATIENCE_S) is None
-    for one in silent:
-        one.close()
-    wait_until(lambda: in_process.daemon._active == 0)
-    assert in_process.ask("ping")["ok"]
+    with ThreadPoolExecutor(8) as threads:
+        beyond = [threads.submit(in_process.ask, "ping") for _ in range(8)]
+        assert not any(one.done() for one in beyond)
+        for one in silent:
+            one.close()
+        assert all(one.result(PATIENCE_S)["ok"] for one in beyond)
 
 
 def test_two_hundred_requests_from_eight_threads_are_all_answered(

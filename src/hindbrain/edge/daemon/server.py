@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hindbrain.edge.serving.serving import Serving
 
 _MOST_CONNECTIONS = 64
+_FULL_S = 0.02  # between looks whether a place is free
 _REQUEST_S = 5.0  # for a request to come in whole
 _SEND_S = 5.0  # for an answer to be taken
 _TAKEN_S = 2.0  # for the word that it was; it comes at once, or never
@@ -79,8 +80,10 @@ class Daemon:
         self._service.look()
         self._open_first()
         while not self._stopping:
-            waiting = [self._here.socket, self._wake_reader]
-            ready, _, _ = select.select(waiting, [], [], self._next_look_s())
+            # Who comes while all places are taken stands in the system's line until one is free.
+            full = self._active >= _MOST_CONNECTIONS
+            waiting = [self._wake_reader] if full else [self._here.socket, self._wake_reader]
+            ready, _, _ = select.select(waiting, [], [], _FULL_S if full else self._next_look_s())
             if self._here.socket in ready and not self._stopping:
                 self._accept()
             elif not ready:
@@ -138,9 +141,6 @@ class Daemon:
             time.sleep(0.01)
             return
         with self._change:
-            if self._active >= _MOST_CONNECTIONS:
-                connection.close()
-                return
             self._active += 1
         threading.Thread(target=self._serve, args=(connection,), name="hindbrain-asks", daemon=True).start()
 
