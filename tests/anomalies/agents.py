@@ -177,7 +177,7 @@ def environ(folder: Path, *, embedder: str = "none") -> dict[str, str]:
     return {
         **usual,
         "HINDBRAIN_STATE_FOLDER": str(folder / "state"),
-        "HINDBRAIN_CONFIG": str(folder / "none.toml"),
+        "HINDBRAIN_CONFIG": str(folder / "config.toml"),
         "HINDBRAIN_EMBEDDING_PROVIDER": embedder,
         "HINDBRAIN_HOOKS_DAEMON": "false",
         "OPENBLAS_NUM_THREADS": "1",
