@@ -49,11 +49,6 @@ def soak(folder: Path, seconds: float, requests: int) -> None:
     assert_equals_vault(machine.state / "index.db", machine.root)
 
 
-@pytest.mark.promise("P29")
-def test_forty_requests_through_every_door_leave_nothing_behind(place: Path) -> None:
-    soak(place, 0, 40)
-
-
 @pytest.mark.slow
 @pytest.mark.promise("P29")
 def test_five_thousand_requests_in_ten_minutes_leave_nothing_behind(place: Path) -> None:
