@@ -31,7 +31,7 @@ class Approval(NamedTuple):
     how: str  # command: at a terminal; note: in the inbox note; else the channel that it came by
     digest: str = ""  # of what was decided: a salted hash of a text, the hash of a call
     who: str = ""  # "ada@laptop"; "" in the note, which anybody can write
-    at: str = ""  # 2026-02-20T09:30:00+01:00, the owner's time
+    at: str = ""  # 2026-02-20T09:30:00+01:00, in the owner's time zone
 
 
 class ApprovalLog:
