@@ -174,3 +174,21 @@ def test_the_log_says_who_decided_and_how(
 
 def test_accepting_all_of_nothing_asks_nothing(cli: Cli) -> None:
     assert cli("inbox", "accept", "--all").code == 0
+
+
+@pytest.mark.promise("P18")
+def test_what_an_agents_shell_writes_is_no_word_of_the_owner(
+    cli: Cli, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run by an agent, the owner's commands do as its tools do: they propose lines for the owner's notes."""
+    cli("init", "--layout", "obsidian")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    held = cli("note", "append", "User Profile.md", "- Plays the cello", "--json").data
+    assert held["did"] == "held" and len(held["held"]) == 1
+    assert cli("note", "write", "Home.md", "--text", "# Mine", "--json").error == "refused"
+    assert cli("note", "set", "Home.md", "type=mine", "--json").error == "needs_person"
+    cli("task", "add", "Tune the cello")
+    assert "[source:: agent]" in (vault.root / "Active Tasks.md").read_text("utf-8")
+    assert "cello" not in (vault.root / "User Profile.md").read_text("utf-8")
+    monkeypatch.delenv("CLAUDECODE")
+    assert cli("note", "append", "User Profile.md", "- Plays the cello", "--json").data["did"] == "appended"

@@ -8,11 +8,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import UsageError
+from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import DIM, Output, safe
 
 if TYPE_CHECKING:
-    from hindbrain.memory.notes.vault_verbs import Changed, PropertyChange
+    from hindbrain.memory.notes.vault_verbs import Author, Changed, PropertyChange
     from hindbrain.memory.service import Memory
 
 _MOST_BYTES = 50_000_000  # of stdin: more is no note
@@ -54,14 +55,17 @@ def run(args: Namespace, out: Output) -> int:
     if args.action == "set":
         changes = _property_changes(args)
         with closing(open_app(args)) as app:
+            from hindbrain.base.errors import NeedsPerson
             from hindbrain.memory.notes.vault_verbs import set_properties
 
+            if agent := app.started_by():
+                raise NeedsPerson(f"this runs inside {agent}; the owner sets properties")
             changed = set_properties(app.memory, args.note, changes)
         _show(changed, out)
         return 0
     content = _content(args)
     with closing(open_app(args)) as app:
-        changed = _change(app.memory, args, content)
+        changed = _change(app.memory, args, content, by="agent" if app.started_by() else "user")
     _show(changed, out)
     return 0
 
@@ -145,13 +149,13 @@ def _read(memory: Memory, args: Namespace, out: Output) -> None:
     out.say(out.paint_err(f"{place}  {known}", DIM))
 
 
-def _change(memory: Memory, args: Namespace, content: str) -> Changed:
-    """As its owner: what they type is not signed as an agent's, and nothing is taken out of it."""
+def _change(memory: Memory, args: Namespace, content: str, by: Author) -> Changed:
+    """What the owner types is not signed as an agent's, and nothing is taken out of it."""
     from hindbrain.memory.notes.vault_verbs import append, write
 
     if args.action == "write":
-        return write(memory, args.note, content, known_hash=args.hash or "", by="user")
-    return append(memory, args.note, content, heading=args.heading or "", by="user")
+        return write(memory, args.note, content, known_hash=args.hash or "", by=by)
+    return append(memory, args.note, content, heading=args.heading or "", by=by)
 
 
 def _show(changed: Changed, out: Output) -> None:
@@ -168,10 +172,16 @@ def _show(changed: Changed, out: Output) -> None:
                 "hash": changed.hash,
                 "merged": changed.merged,
                 "secrets": list(changed.removed),
+                "held": list(changed.held),
             }
         )
         return
     place = f"{changed.path}#{changed.heading}" if changed.heading else changed.path
+    if changed.held:
+        out.line(
+            f"{plural(len(changed.held), 'line')} for {safe(place)} in the inbox: the owner accepts them"
+        )
+        return
     out.line(f"{'appended to' if changed.did == 'appended' else changed.did} {safe(place)}")
     if changed.merged:
         out.say("somebody changed other lines meanwhile: both changes are in the note")

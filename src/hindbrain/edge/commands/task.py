@@ -55,7 +55,7 @@ def run(args: Namespace, out: Output) -> int:
             listed = tasks.list(status=args.status or "", project=args.project or "")
             _show_all(listed, args, out, app.clock.today().isoformat())
         else:
-            task, is_new = _change(tasks, args)
+            task, is_new = _change(tasks, args, "agent" if app.started_by() else "")
             _show_one(task, args, out, app.clock.today().isoformat(), existed=not is_new)
     return 0
 
@@ -73,13 +73,14 @@ def _check(args: Namespace) -> None:
         raise UsageError(f"hindbrain task {args.action} needs {what}")
 
 
-def _change(tasks: Tasks, args: Namespace) -> tuple[TaskItem, bool]:
+def _change(tasks: Tasks, args: Namespace, source: str) -> tuple[TaskItem, bool]:
     """The task, and whether something was made or changed."""
     name = " ".join(args.words)
     if args.action == "add":
         return tasks.create(
-            name, details=args.details or "", priority=args.priority or "medium", project=args.project or ""
-        )
+            name, details=args.details or "", priority=args.priority or "medium", project=args.project or "",
+            source=source,
+        )  # fmt: skip
     return tasks.update(name, status=_CHANGES[args.action], notes=args.note or ""), True
 
 
