@@ -59,6 +59,8 @@ class Hammer:
         for path in _OWN:
             self._save(path, "first")
         self._git("init", "-q")
+        # Else git would keep a temp file that it met, and bring it back later.
+        (self.root / ".git" / "info" / "exclude").write_text(f"{oracle.TEMP_PREFIX}*\n", encoding="ascii")
         self._git("add", "-A")
         self._git("commit", "-qm", "first")
 
