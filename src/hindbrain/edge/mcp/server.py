@@ -249,6 +249,7 @@ def told_text(tool: str, text: str) -> str:
 
 
 def _content(text: str, *, data: Mapping[str, Any] | None = None, failed: bool = False) -> CallToolResult:
+    text = text.encode("utf-8", "replace").decode("utf-8")  # half characters, out of a file's name
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content=None if data is None else dict(data),
