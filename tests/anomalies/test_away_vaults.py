@@ -241,7 +241,7 @@ def test_a_vault_that_may_not_be_read_is_away(
     real = os.scandir
 
     def denied(path: Any = ".") -> Any:
-        if os.fspath(path).startswith(str(root)):
+        if not isinstance(path, int) and os.fspath(path).startswith(str(root)):
             raise PermissionError(13, "Permission denied")
         return real(path)
 

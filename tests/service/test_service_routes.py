@@ -294,6 +294,7 @@ def test_without_a_vault_it_says_how_to_name_one(service: ServiceRun) -> None:
 
 def test_two_vaults_are_kept_apart(served: ServiceRun, notes: Vault) -> None:
     other = Vault(notes.root.parent / "other")
+    other.write(".obsidian/app.json", "{}")  # a folder that is no vault is not served
     other.write("Moon.md", "# Moon\n\nThe moon is far.\n")
     named = {"vault": str(other.root)}
     wait_until(lambda: served.ask("search", {"query": "moon", **named}).status == 200)

@@ -8,11 +8,13 @@ any.
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from hindbrain.app import locate_vault, state_of
 from hindbrain.base.config import Config
 from hindbrain.base.errors import NotFound
+from hindbrain.vault.discover import has_marker
 
 
 def vault_for(config: Config, cwd: Path) -> Path:
@@ -30,6 +32,18 @@ def vault_for(config: Config, cwd: Path) -> Path:
     if not found.is_dir() and not state_of(config, found).is_dir():
         raise NotFound(f"no vault at {str(found)!r}; check the path, and that its disk is mounted")
     return found
+
+
+def check_known(config: Config, root: Path) -> None:
+    """NotFound for a folder that its owner has neither made a vault nor opened as one."""
+    named = config.text("vault.path")
+    configured = Path(named).expanduser().absolute() if named else None
+    if "\0" in str(root) or not root.is_absolute() or not root.is_dir():
+        return  # who opens it says what is wrong
+    if _is_same(root, configured) or has_marker(root):
+        return
+    if not state_of(config, root).is_dir():
+        raise NotFound(f"{str(root)!r} is no vault; make it one: hindbrain init {shlex.quote(str(root))}")
 
 
 def _is_same(found: Path, configured: Path | None) -> bool:

@@ -335,7 +335,12 @@ class Memory(MemoryParts):
                 self.notice_deleted()
 
     def notice_deleted(self) -> list[str]:
-        """Ids of memories that a person took out of a note; they are not learned again."""
+        """Ids of memories that a person took out of a note; they are not learned again.
+
+        Where nothing of ours was stored yet, nothing is noted: a folder that is only read gets no file.
+        """
+        if not (self.root / ".hindbrain").is_dir():
+            return []
         items, archived = self.book.items(), self.archived.items()
         there = {item.id for item in items}
         returned = self.elsewhere.returned(self.ledger.deleted_by_hand() - there)

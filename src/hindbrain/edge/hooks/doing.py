@@ -294,7 +294,7 @@ class Doing:
             return
         from contextlib import closing
 
-        from hindbrain.base.errors import HindbrainError
+        from hindbrain.base.errors import HindbrainError, VaultAway
         from hindbrain.edge.daemon.verbs import note_session
 
         event = {"host": self.host.name, "session": self.request.session, "event": self.event.name}
@@ -303,6 +303,8 @@ class Doing:
                 note_session(app, event)
                 if self.event.verb == KEEP:
                     app.memory.inbox.settle()
+        except VaultAway:
+            return  # nothing can be ticked there
         except (OSError, HindbrainError) as error:
             self.note = self.note or f"disk: the session was not noted: {error}"
 

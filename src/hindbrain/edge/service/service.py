@@ -36,6 +36,7 @@ from hindbrain.edge.service.record import Record
 from hindbrain.edge.service.routes import ROUTES, USUAL_BYTES, Route
 from hindbrain.edge.serving.serving import report_failure, say
 from hindbrain.edge.serving.waiting import wait_for
+from hindbrain.edge.which_vault import check_known
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -112,6 +113,8 @@ class Service:
         """The vault that is asked about. What needs none of its notes is done also while they are away."""
         place = vault or _usual_vault()
         try:
+            if vault:
+                check_known(load_config(), Path(vault))
             return self._vaults.served_at(place, away_ok=not route.needs_vault)
         except VaultAway as error:
             raise VaultAway(f"{error} ({_named_by(vault)})") from error
