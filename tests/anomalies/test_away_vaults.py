@@ -179,10 +179,11 @@ def test_what_happens_meanwhile_waits_and_is_taken_in_when_the_vault_is_back(
     transcript = place / "transcript.jsonl"
     transcript.write_text(json.dumps(_USER_LINE) + "\n", encoding="utf-8")
     _, note = _hook(place, "stop", transcript_path=str(transcript))
-    assert not note and count_waiting(state) == 1
+    assert not note and count_waiting(state) == 2  # the prompt, and the end of the turn
     assert state_of(load_config(), root) == state
     _come_back(root)
     assert "70 degrees" in _hook(place, "user-prompt-submit", prompt="how hot is green tea brewed?")[0].text
+    _hook(place, "stop", transcript_path=str(transcript))
     assert main(["hook", "settle"]) == 0
     assert count_waiting(state) == 0
 

@@ -198,7 +198,7 @@ def check_undo(box: Box) -> None:
 
 
 def prepare_purge(box: Box) -> None:
-    box.command("remember", "The heron nests at quay 4711")
+    box.command("remember", "The owl nests at quay 4711")
     box.acks.clear()
 
 
@@ -406,7 +406,7 @@ OPERATIONS = [
     Operation("flush the queue", settle, check_memories, queue_all),
     Operation("flush a part", flush_half, check_waiting, queue_all),
     Operation("undo", command("undo", ack="undone"), check_undo, prepare_undo),
-    Operation("purge", command("forget", "--purge", "--yes", "heron", ack="gone"), check_purge, prepare_purge),
+    Operation("purge", command("forget", "--purge", "--yes", "owl", ack="gone"), check_purge, prepare_purge),
     Operation("task", command("task", "add", "Water the ficus", ack="Water the ficus"), check_lines),
     Operation("daily", command("daily", "--add", "Ordered paper", ack="Ordered paper"), check_lines),
     Operation("note", command("note", "append", "Plan.md", "a new line", ack="a new line"), check_lines),
