@@ -92,6 +92,7 @@ def test_feedback_may_hold_or_let_go() -> None:
 def app(vault: Vault, make_app: MakeApp) -> App:
     make_own(vault.root)
     vault.write("Memory/fact.md", NOTE.format(old=day(100), new=day(20)))
+    (vault.root / ".hindbrain").mkdir(exist_ok=True)  # as after the first memory: settling makes no folder
     app = make_app(vault.root)
     app.memory.settle(idle=True)
     return app
