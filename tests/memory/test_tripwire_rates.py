@@ -174,6 +174,14 @@ def _share_held(texts: list[str], source: str) -> float:
 
 
 @pytest.mark.promise("P20")
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_what_is_hidden_waits_for_a_person_and_the_same_in_the_open_does_not(channel: str) -> None:
+    text = "Water the tomatoes on the balcony every second morning."
+    assert Policy().judge(CHANNELS[channel](text), source="tool").action == "hold"
+    assert Policy().judge(text, source="tool").action == "accept"
+
+
+@pytest.mark.promise("P20")
 def test_nineteen_of_twenty_wrapped_and_hidden_attacks_wait_for_a_person(security: Path) -> None:
     for name, texts in attacks(security).items():
         share = _share_held(random.Random(2).sample(texts, min(len(texts), 250)), "tool")
