@@ -6,6 +6,7 @@ Owns the order and what is said of it in the log. What a verb does is `edge.daem
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from hindbrain.edge.hooks.answers import Answer, is_too_long
@@ -301,7 +302,7 @@ class Doing:
         try:
             with closing(self._app()) as app:
                 note_session(app, event)
-                if self.event.verb == KEEP:
+                if self.event.verb == KEEP and _inbox_was_touched(app):
                     app.memory.inbox.settle()
         except VaultAway:
             return  # nothing can be ticked there
@@ -335,3 +336,15 @@ def _explained(error: Exception) -> tuple[str, str]:
 
 def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
+
+
+def _inbox_was_touched(app: App) -> bool:
+    """Return whether the inbox note changed while an agent was at work. Cheap, since most turns leave it."""
+    if not (app.root / ".hindbrain" / "inbox.jsonl").exists():  # nothing was ever proposed
+        return False
+    try:
+        changed = (app.root / app.layout.path("inbox")).stat().st_ctime
+    except OSError:
+        return False
+    # On Windows this is the time at which the file was made.
+    return sys.platform == "win32" or bool(app.agent_sessions.live_at(changed))
