@@ -45,3 +45,42 @@ def test_what_is_the_same_other_or_changed_ends_as_it_should(hb: CommandLine, la
     found = [memory["text"] for memory in hb.data("recall", "standup")["memories"]]
     assert "Standup moved to 11:30" in found and "Moved the standup notes to Notion" in found
     assert "Standup is at 9:00" not in found
+
+
+@pytest.mark.promise("P12")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Standup is at 9:30", "standup moved to 10:00"),
+        ("The database is PostgreSQL 15", "upgraded to PostgreSQL 16"),
+        ("Uses VS Code", "switched from VS Code to Neovim"),
+        ("Uses npm", "uses pnpm, not npm"),
+        ("Project Apollo deadline is 2027-03-01", "The Apollo deadline moved to 2027-03-15"),
+        ("Wir nutzen PostgreSQL 15", "auf PostgreSQL 16 aktualisiert"),
+        ("Benutzt VS Code", "von VS Code zu Neovim gewechselt"),
+        ("Die Miete beträgt 900 Euro", "Die Miete wurde auf 950 Euro erhöht"),
+    ],
+)
+def test_a_change_ends_the_only_memory_that_there_is(hb: CommandLine, before: str, after: str) -> None:
+    """In an empty memory no word is rare: the older fact must be found all the same."""
+    hb.root.mkdir()
+    hb("init", "--layout", "obsidian")
+    hb("remember", before)
+    done = hb.data("remember", after)
+    assert (done["action"], (done["other"] or {}).get("text")) == ("supersede", before)
+
+
+@pytest.mark.promise("P12")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Staging runs PostgreSQL 15", "upgraded production to PostgreSQL 16"),
+        ("Project Gemini deadline is 2027-03-01", "The Apollo deadline moved to 2027-03-15"),
+        ("The standup room is 930", "The retro moved to 10:00"),
+    ],
+)
+def test_a_change_of_another_thing_ends_nothing(hb: CommandLine, before: str, after: str) -> None:
+    hb.root.mkdir()
+    hb("init", "--layout", "obsidian")
+    hb("remember", before)
+    assert hb.data("remember", after)["action"] in ("new", "related")

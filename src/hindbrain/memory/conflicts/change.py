@@ -24,6 +24,7 @@ from hindbrain.memory.conflicts.statement import (
     words_of,
 )
 from hindbrain.memory.conflicts.wording import ATTRIBUTES, CHANGES, EXCHANGED, STATES, word_set
+from hindbrain.memory.items.item_text import unlinked
 
 _VERBS = "|".join(CHANGES.split())
 # Each form names what was (`before`) and what is (`after`, or the end of `head`); other words tell of what.
@@ -52,6 +53,7 @@ _WHEN = words_of(word_set("week month year day yesterday today tomorrow back for
 _STATES = words_of(STATES)
 _CHANGES = words_of(CHANGES.split()) | words_of(word_set("replaced succeeded left joined swapped"))
 _ATTRIBUTES = words_of(ATTRIBUTES)
+_FRAMES = words_of(word_set("project team meeting daily weekly current our app server"))
 _ROLE = re.compile(r"\bas\s+((?:(?:an?|the|my|main|default)\s+)?\w+)\s*$", re.I)
 _EXCHANGED = tuple(words_of(line.split()) for line in EXCHANGED.strip().splitlines())
 
@@ -81,6 +83,10 @@ def read_change(text: str) -> Change | None:
         if found := form.search(text):
             return None if "not" in statement.turns and form is not _NOT else _change(found, form)
     return None
+
+
+def tells_change(text: str) -> bool:
+    return read_change(read_statement(unlinked(text)).text) is not None
 
 
 def _change(found: re.Match[str], form: re.Pattern[str]) -> Change | None:
@@ -145,8 +151,9 @@ def _renumbered(old: Statement, new: Statement, earlier: Change | None, change: 
         return ""
     if (change and not set(gained) <= change.after) or (earlier and not set(lost) <= earlier.after):
         return ""
-    words = [_telling(frozenset(one.words)) for one in (old, new)]
-    if words[0] != words[1] or not words[0]:
+    was, now = (_telling(frozenset(one.words)) for one in (old, new))
+    # "The database is PostgreSQL 15" says what PostgreSQL is used for; the change need not repeat it.
+    if not now or not now <= was or was - now - _ATTRIBUTES - _FRAMES:
         return ""
     return f"{spelled(old, lost)} became {spelled(new, gained)}"
 

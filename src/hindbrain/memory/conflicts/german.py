@@ -33,7 +33,7 @@ _WORDS = {
     "a": "ein eine einen einem einer eines",
     "and": "und",
     "or": "oder",
-    "is": "ist bin",
+    "is": "ist bin beträgt",
     "are": "sind",
     "was": "wurde wurden war waren",
     "has": "hat",
@@ -60,7 +60,7 @@ _WORDS = {
     "instead of": "statt anstatt anstelle",
     "lives": "wohnt lebt wohne lebe",
     "works": "arbeitet arbeite",
-    "uses": "benutzt nutzt verwendet benutze nutze verwende",
+    "uses": "benutzt nutzt verwendet benutze nutze verwende benutzen nutzen verwenden",
     "prefers": "bevorzugt bevorzuge",
     "runs": "läuft",
     "drinks": "trinkt trinke",
@@ -94,13 +94,18 @@ def _by_german(table: dict[str, str], ending: str = "") -> dict[str, str]:
 
 _GLOSS = _by_german(_WORDS) | _by_german(_MONTHS) | _by_german(_WEEKDAYS, "s")
 _VERBS = _by_german(_PARTICIPLES)
-_IS_GERMAN = re.compile(rf"\b(?:{'|'.join(_MARKERS.split())})\b|\b(?:der|die|das|ein)\s(?-i:[A-ZÄÖÜ])", re.I)
+_GERMAN = "|".join((*_MARKERS.split(), *_VERBS))
+_IS_GERMAN = re.compile(rf"\b(?:{_GERMAN})\b|\b(?:der|die|das|ein)\s(?-i:[A-ZÄÖÜ])", re.I)
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_LONGER = re.compile(r"\bnicht mehr\b", re.I)
 _NO_MORE = re.compile(r"\b(kein\w*\b.*?)\s+mehr\b", re.I)
 _CHANGED = re.compile(
     rf"\b(?:ist|sind|bin|wurden?|hat|haben|habe)\s+(?P<middle>(?:[^,;.]*?\s)??)(?P<verb>{'|'.join(_VERBS)})\b",
     re.I,
+)
+# In notes the verb "ist" or "hat" is often left out: "von VS Code zu Neovim gewechselt".
+_CHANGED_ALONE = re.compile(
+    rf"^(?P<middle>(?:von|auf|nach|zu)\s[^,;.]*?\s)(?P<verb>{'|'.join(_VERBS)})(?=\W*$)", re.I
 )
 _DAY = re.compile(r"\b(\d{1,2})\.(?=\s+[^\W\d_])")
 
@@ -110,5 +115,6 @@ def in_english(text: str) -> str:
     if not _IS_GERMAN.search(text):
         return text
     text = _NO_MORE.sub(r"\1", _NO_LONGER.sub("no longer", _DAY.sub(r"\1", text)))
-    text = _CHANGED.sub(lambda found: f"{_VERBS[found['verb'].casefold()]} {found['middle']}", text)
+    for pattern in (_CHANGED, _CHANGED_ALONE):
+        text = pattern.sub(lambda found: f"{_VERBS[found['verb'].casefold()]} {found['middle']}", text)
     return " ".join(_WORD.sub(lambda found: _GLOSS.get(found[0].casefold(), found[0]), text).split())

@@ -224,7 +224,8 @@ COUNTRIES = word_set("""
 # Past forms that tell a change: "moved to", "switched from ... to". Add a verb here to have it understood.
 CHANGES = """
     moved changed switched migrated upgraded downgraded updated bumped raised lowered increased reduced
-    pushed postponed rescheduled delayed shifted transferred converted relocated renamed extended shortened
+    rose dropped pushed postponed rescheduled delayed shifted transferred converted relocated renamed extended
+    shortened
 """
 # Verbs that say only that something is so: a change ends "runs on A", "uses A" and "lives in A" alike.
 STATES = word_set("""

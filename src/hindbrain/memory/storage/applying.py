@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Action, Remembered
+from hindbrain.memory.conflicts.change import tells_change
 from hindbrain.memory.conflicts.contradiction import other_wordings
 from hindbrain.memory.items.item import MemoryItem, trust_of
 from hindbrain.memory.items.note_edit import Add, Reword, Step, Strike, edit_note
@@ -80,7 +81,9 @@ class Resolver:
     def _resolve(self, waiting: Waiting, known: set[str]) -> Resolved:
         item = new_item(waiting, self._layout)
         indexes = [*self._book.indexes(), self._batch]
-        found = nearest(item.text, indexes, _CANDIDATES, least=_LEAST_SHARED)
+        # A change names the thing in a word or two; its verb and the new value are new words.
+        least = 0.0 if tells_change(item.text) else _LEAST_SHARED
+        found = nearest(item.text, indexes, _CANDIDATES, least=least)
         if others := other_wordings(item.text):
             found += [other for other in nearest(others, indexes, _CANDIDATES) if other not in found]
         living = [self._newest.get(other.id, other) for other in found if other.id != item.id]
