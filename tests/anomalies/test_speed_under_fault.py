@@ -59,7 +59,7 @@ class Prompts:
         self._asked = 0
 
     def warm_up(self) -> None:
-        """Until the daemon has opened the vault and knows that the provider is dead, hooks help themselves."""
+        """Ask until the daemon has opened the vault and has learned that the provider is dead."""
         until = time.monotonic() + _PATIENCE_S
         by: list[str] = []
         while by[-3:] != ["daemon"] * 3:
