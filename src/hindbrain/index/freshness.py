@@ -20,6 +20,7 @@ from hindbrain.index.store import IndexStore
 from hindbrain.vault.discover import has_marker, is_vault
 from hindbrain.vault.look import KnownFile, Look, files_beneath, look
 from hindbrain.vault.path_rules import NotePath
+from hindbrain.vault.paths import is_note
 
 if TYPE_CHECKING:
     from hindbrain.index.sync import Syncer, SyncReport
@@ -96,7 +97,11 @@ class Freshener:
         inside = files_beneath(self._root, pending.folders, deadline=self._deadline)
         if inside.rescan or not inside.complete:
             return None
-        gone = [path for path in pending.gone if not (self._root / path).exists()]
+        gone = [
+            path
+            for path in pending.gone
+            if not (self._root / path).exists() and not is_note(self._root, path)
+        ]
         known = [path for path in gone if store.note_at(path) is not None]
         new = tuple(path for path in inside.new if path not in pending.paths)
         changed = tuple(sorted(pending.paths))

@@ -74,7 +74,7 @@ class MarkedNotes:
         try:
             known = self._store().known_note(path)
             return known is not None and stamp_of(self._root, check_existing_path(path)) == known.stamp
-        except HindbrainError:
+        except (HindbrainError, OSError):
             return False
 
     def everywhere(self) -> Found:

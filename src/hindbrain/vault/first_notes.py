@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import NoteChanged, VaultError
 from hindbrain.vault.layout import Layout
+from hindbrain.vault.paths import is_note
 
 if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter
@@ -45,7 +46,7 @@ def make_first_notes(layout: Layout, root: Path, writer: VaultWriter, *, today: 
     kept: list[str] = []
     failed: list[tuple[str, str]] = []
     for role, path in single_notes(layout):
-        if (root / path).exists():
+        if (root / path).exists() or is_note(root, path):
             kept.append(path)
             continue
         try:

@@ -32,6 +32,7 @@ from hindbrain.vault.layout_table import (
     parse_table,
 )
 from hindbrain.vault.path_rules import NotePath, check_existing_path, check_note_path
+from hindbrain.vault.paths import is_note
 from hindbrain.vault.template_notes import matching_notes
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Layout:
             )
         for known in self.moved.roles(role) if self.moved else ():
             place = self.path(role, **known.names)
-            if (root / place).is_file():
+            if is_note(root, place):
                 found.add(check_existing_path(place))
         if role == "memory":
             for other in set(self.categories.values()):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import time
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from hindbrain.base.files import replace_file
 from hindbrain.vault.marks import Marks, read_marks
 from hindbrain.vault.para import para_of
 from hindbrain.vault.path_rules import check_existing_path
-from hindbrain.vault.paths import read_note
+from hindbrain.vault.paths import is_note, read_note
 
 if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
@@ -156,13 +155,16 @@ class MovedNotes:
         return {id_: path for path, found in marks.items() for id_ in ids if id_ in found.ids}
 
     def notes_with(self, kind: str, beside: str) -> list[str]:
-        """Other notes with ids of a kind. `beside`: the note they usually stand in; while the index does not
-        know it as it is, lines may have been cut from it, and the whole vault is looked at."""
-        if self._is_note(beside) and not self._look.knows(beside):
+        """Other notes with ids of a kind. `beside`: the note they usually stand in.
+
+        While the index does not know all of these notes as they are, lines may have been cut from them and
+        they may have been moved: the whole vault is looked at.
+        """
+        paths = self._look.holding_kind(kind)
+        holders = {beside, *paths} if self._is_note(beside) else paths
+        if not all(map(self._look.knows, holders)):
             seen = self._look.everywhere().notes.items()
             paths = [path for path, marks in seen if any(id_.startswith(f"{kind}-") for id_ in marks.ids)]
-        else:
-            paths = self._look.holding_kind(kind)
         return sorted(path for path in paths if path != beside and self._is_note(path))
 
     def troubles(self, layout: Layout) -> list[Trouble]:
@@ -244,7 +246,10 @@ class MovedNotes:
         return found
 
     def _is_note(self, path: str) -> bool:
-        return os.path.isfile(self._root / path)  # noqa: PTH113 - asked often
+        try:
+            return is_note(self._root, path)
+        except OSError:
+            return False
 
     def _not_found_lately(self) -> set[str]:
         now = self._clock.now()

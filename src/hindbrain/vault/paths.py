@@ -132,6 +132,21 @@ def stamp_of(root: Path, path: NotePath) -> FileStamp:
     return FileStamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev, status.st_ctime_ns)
 
 
+def is_note(root: Path, path: str) -> bool:
+    """Return whether the file is there, in whatever Unicode form its names stand on disk.
+
+    Raises OSError when the system does not let us look.
+    """
+    if (root / path).is_file():
+        return True
+    if path.isascii():
+        return False  # has one form only
+    try:
+        return resolve_beneath(root, check_existing_path(path)).is_file()
+    except UnsafePath:
+        return False
+
+
 def find_collision(root: Path, path: NotePath) -> str | None:
     """Return the existing file that some system would take for `path` though its name differs, or None.
 

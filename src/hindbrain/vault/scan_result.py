@@ -212,8 +212,9 @@ def _gone_devices(known: Mapping[NotePath, FileStamp], result: ScanResult) -> se
 def _pair_moves(
     known: Mapping[NotePath, FileStamp], deleted: list[NotePath], found: Mapping[NotePath, FileStamp]
 ) -> dict[NotePath, NotePath]:
-    """Match notes that vanished with new ones that are the same file, untouched, under another name."""
-    new = {stamp: path for path, stamp in found.items() if path not in known} if deleted else {}
+    """Match notes that vanished with the same file, untouched, under another name: a new one, or that of a
+    known note that was itself moved away or removed."""
+    new = {stamp: path for path, stamp in found.items() if known.get(path) != stamp} if deleted else {}
     moved: dict[NotePath, NotePath] = {}
     for path in deleted:
         target = new.get(known[path])

@@ -10,16 +10,16 @@ import re
 import unicodedata
 from pathlib import Path
 
-from hindbrain.base.errors import HindbrainError, NoteUnreadable, NotFound, UnsafePath
+from hindbrain.base.errors import NoteUnreadable, NotFound, UnsafePath
 from hindbrain.vault import path_template
 from hindbrain.vault.path_rules import NotePath, check_existing_path
-from hindbrain.vault.paths import resolve_beneath
+from hindbrain.vault.paths import is_note, resolve_beneath
 
 
 def matching_notes(root: Path, template: str) -> list[NotePath]:
     """The notes that are there and fit the template, which is below the vault's root."""
     if not path_template.places(template):
-        return [check_existing_path(template)] if _is_note(root, template) else []
+        return [check_existing_path(template)] if is_note(root, template) else []
     *folders, last = path_template.component_patterns(template)
     found = [""]
     for pattern in folders:
@@ -43,10 +43,3 @@ def _fitting(root: Path, folder: str, pattern: re.Pattern[str], *, notes: bool =
         raise NoteUnreadable(f"the folder {folder!r} can't be looked into: {error.strerror}") from error
     plain = (unicodedata.normalize("NFC", name) for name in names if name[0] != ".")
     return [name for name in plain if pattern.fullmatch(name)]
-
-
-def _is_note(root: Path, path: str) -> bool:
-    try:
-        return resolve_beneath(root, check_existing_path(path)).is_file()
-    except HindbrainError:
-        return False

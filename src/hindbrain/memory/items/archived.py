@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hindbrain.vault.paths import is_note
 from hindbrain.vault.template_notes import matching_notes
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def archived_days(layout: Layout, root: Path, day: str) -> list[str]:
     found: list[str] = []
     for stem in stems:
         names = (f"{folder}/{stem}{f' {number}' if number > 1 else ''}.md" for number in range(1, _MOST))
-        found += takewhile(lambda path: (root / path).is_file(), names)
+        found += takewhile(lambda path: is_note(root, path), names)
     return found
 
 

@@ -107,6 +107,8 @@ def parse_entries(texts: Sequence[str], *, path: str, category: str) -> list[Ent
         if block.kind != "item":
             continue
         entry = _entry(lines, block, path, category)
+        if entry is not None and entry.item.id.startswith("t-"):
+            entry = None  # a task of ours, wherever its note stands
         # A nested item belongs to the one above it, unless it has been stored as a memory of its own.
         if entry is not None and open_items and not entry.item.id.startswith("m-"):
             entry = None

@@ -16,7 +16,7 @@ from hindbrain.base.errors import NoteChanged, NotFound
 from hindbrain.memory.notes.readings import Readings
 from hindbrain.vault.hashing import ABSENT, content_hash
 from hindbrain.vault.path_rules import NotePath, check_existing_path
-from hindbrain.vault.paths import read_note
+from hindbrain.vault.paths import is_note, read_note
 
 if TYPE_CHECKING:
     from hindbrain.vault.write import VaultWriter, Written
@@ -93,7 +93,7 @@ class Notebook:
             return None
 
     def has(self, path: str) -> bool:
-        return bool(path) and (self._root / path).is_file()
+        return bool(path) and is_note(self._root, path)
 
     def create(self, path: str, data: bytes) -> Written:
         self._announce(path, ABSENT, content_hash(data))
