@@ -98,11 +98,11 @@ class McpDoor:
         self.pid = self._process.pid
         self._id = 0
         who = {"name": "agent", "version": "1"}
-        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who})
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who})
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def use(self, tool: str, args: Mapping[str, Any]) -> Answer:
-        result = self._ask("tools/call", {"name": tool, "arguments": args})["result"]
+        result = self.ask("tools/call", {"name": tool, "arguments": args})["result"]
         text = str(result["content"][0]["text"])
         if result.get("isError"):
             code, current = re.match(r"error \((\w+)\)", text), re.search(r"[Hh]ash: (\w+)", text)
@@ -110,7 +110,7 @@ class McpDoor:
         note, _, known = text.rpartition("\nhash: ")
         return Answer("ok", note.rpartition("\n… lines")[0], known)
 
-    def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         self._id += 1
         self._send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
         assert self._process.stdout is not None

@@ -252,8 +252,24 @@ class IndexStore:
         return self._all("SELECT path, problems FROM note WHERE problems <> '' ORDER BY path")
 
     def check(self) -> list[str]:
-        """Return what is wrong inside the file, as SQLite and FTS5 see it; [] when nothing is."""
-        return [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        """Return what is wrong inside the file, as SQLite and FTS5 see it, and which note's text can't be
+        read; [] when nothing is."""
+        wrong = [row[0] for row in self._all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        return wrong or self._unreadable_texts()
+
+    def _unreadable_texts(self) -> list[str]:
+        """The first note whose text is lost or is not what was written: each has a checksum."""
+        sql = "SELECT path, data FROM note LEFT JOIN note_text ON note_id = id"
+        try:
+            for path, data in self._db.execute(sql):
+                if not isinstance(data, bytes):
+                    return [f"the text of {path!r} is lost"]
+                zlib.decompress(data)
+        except apsw.Error as error:
+            raise as_fault(error, self.path) from error
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise damaged(error, self.path) from error
+        return []
 
     def select(self, sql: str, values: Sequence[Value | bytes] = ()) -> list[tuple]:  # type: ignore[type-arg]
         """Rows of a query of ours, for whoever reads the tables in a way of its own: the link graph."""
