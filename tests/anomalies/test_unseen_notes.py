@@ -79,10 +79,9 @@ def _lose_most_folders(root: Path) -> None:
     shutil.rmtree(root / "b")
 
 
-_TAKEN_FOR_NEW = pytest.mark.xfail(reason="a folder without its id is taken for a new vault", strict=False)
 UNSEEN = (
-    pytest.param(_unmount, marks=_TAKEN_FOR_NEW), pytest.param(_swap_for_another, marks=_TAKEN_FOR_NEW),
-    _take_away, _break_a_link, _evict_to_the_cloud, _copy_in_part, _lose_most_folders,
+    _unmount, _swap_for_another, _take_away, _break_a_link, _evict_to_the_cloud, _copy_in_part,
+    _lose_most_folders,
 )  # fmt: skip
 
 

@@ -146,7 +146,7 @@ class Layout:
             found.update(
                 path for path in matching_notes(root, self._below(template)) if self._exact_role(path) == role
             )
-        for known in self.moved.roles(role) if self.moved else ():
+        for known in filter(self.follows, self.moved.roles(role) if self.moved else ()):
             place = self.path(role, **known.names)
             if is_note(root, place):
                 found.add(check_existing_path(place))
@@ -241,6 +241,10 @@ class Layout:
         """Memories of some categories stand in the note of another role."""
         return self.categories.get(names.get("category", ""), role) if role == "memory" else role
 
+    def follows(self, role: Role) -> bool:
+        """Return whether one note plays this role here. In another layout it may have been another role."""
+        return self.has(role.name) and self._followed(role.name, role.names) == role
+
     def _followed(self, role: str, names: Mapping[str, str]) -> Role | None:
         """The role whose one note is meant; None for notes that each have a name of their own."""
         from hindbrain.vault.moved_notes import Role
@@ -254,7 +258,7 @@ class Layout:
     def _moved_role(self, path: str) -> Role | None:
         """The role of a note that stands elsewhere than its usual path."""
         known = self.moved.role_at(path) if self.moved else None
-        if known is None or not self.has(known.name) or self.usual_path(known.name, **known.names) == path:
+        if known is None or not self.follows(known) or self.usual_path(known.name, **known.names) == path:
             return None
         return known
 

@@ -173,7 +173,7 @@ class MovedNotes:
         for key in sorted(self._seen):
             name, _, value = key.partition("/")
             role = Role(name, _names(name, value))
-            if not layout.has(name) or name == "daily":
+            if name == "daily" or not layout.follows(role):
                 continue
             usual = layout.usual_path(name, **role.names)
             if self._is_note(usual):
@@ -189,9 +189,9 @@ class MovedNotes:
         found = {}
         for key, place in sorted(self._seen.items()):
             name, _, value = key.partition("/")
-            if not layout.has(name):
-                continue
             role = Role(name, _names(name, value))
+            if not layout.follows(role):
+                continue
             usual = layout.usual_path(name, **role.names)
             if self._is_note(usual):
                 continue
