@@ -117,7 +117,7 @@ def test_anything_but_yes_approves_nothing_and_it_still_waits(
     cli: Cli, waiting: list[dict[str, str]], stage: Stage, typed: str
 ) -> None:
     stage.person_types(typed)
-    assert cli("approve", waiting[0]["id"], "--json").error == "refused"
+    assert cli("approve", waiting[0]["id"], "--json").error == "cancelled"
     assert len(cli("approve", "--json").data["waiting"]) == 2
 
 

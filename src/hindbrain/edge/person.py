@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from hindbrain.base.ancestors import environments
-from hindbrain.base.errors import Refused
+from hindbrain.base.errors import Cancelled
 from hindbrain.edge.output import painter
 from hindbrain.memory.inbox.presence import Presence, agent_among, check_person
 
@@ -49,7 +49,7 @@ def started_by() -> str:
 
 
 def ask_approval(lines: Lines, question: str, *, command: str) -> None:
-    """Show a person what they approve and ask once. NeedsPerson without one; Refused unless they say yes.
+    """Show a person what they approve and ask once. NeedsPerson without one; Cancelled unless they say yes.
 
     `lines` is given what paints text for the terminal. `command`: what the owner is to type instead.
     """
@@ -59,7 +59,7 @@ def ask_approval(lines: Lines, question: str, *, command: str) -> None:
         for line in lines(terminal.paint):
             terminal.say(line)
         if terminal.ask(f"{question} [y/N]").strip().lower() not in ("y", "yes"):
-            raise Refused("nothing was approved; it still waits")
+            raise Cancelled("nothing was approved; it still waits")
 
 
 @contextmanager

@@ -50,7 +50,9 @@ def run(args: Namespace, out: Output) -> int:
     if verb == "list" and (rest or args.all):
         raise UsageError("hindbrain inbox list takes nothing more")
     if verb == "accept" and args.yes:
-        raise NeedsPerson("accepting needs a person: the owner types `hindbrain inbox accept` without --yes")
+        named = " ".join((*rest, *(("--all",) if args.all else ())))
+        how = f"the owner types `hindbrain inbox accept {named}` without --yes"
+        raise NeedsPerson(f"accepting needs a person: {how}")
     with closing(open_app(args)) as app:
         inbox = app.memory.inbox
         if args.log:
@@ -82,10 +84,10 @@ def _decide(inbox: Inbox, verb: str, words: Sequence[str], *, every: bool) -> li
     if verb == "refuse":
         return [inbox.refuse(id_) for id_ in dict.fromkeys(ids)]
     chosen = [item for item in waiting if item.id in ids]
-    return _accept(inbox, sorted(chosen, key=lambda item: ids.index(item.id)))
+    return _accept(inbox, sorted(chosen, key=lambda item: ids.index(item.id)), waiting)
 
 
-def _accept(inbox: Inbox, chosen: Sequence[Proposal]) -> list[Proposal]:
+def _accept(inbox: Inbox, chosen: Sequence[Proposal], waiting: Sequence[Proposal]) -> list[Proposal]:
     """Accept exactly what a person was shown; NoteChanged when a line says something else by then."""
     from hindbrain.edge.person import ask_approval
 
@@ -93,7 +95,7 @@ def _accept(inbox: Inbox, chosen: Sequence[Proposal]) -> list[Proposal]:
         return []
 
     def lines(paint: Callable[..., str]) -> list[str]:
-        return [line for number, item in enumerate(chosen, 1) for line in _item_lines(number, item, paint)]
+        return [line for item in chosen for line in _item_lines(waiting.index(item) + 1, item, paint)]
 
     named = chosen[0].id if len(chosen) == 1 else "--all"
     accepts = f"accept {plural(len(chosen), 'proposal')}?" if len(chosen) > 1 else f"accept {named}?"
@@ -135,11 +137,8 @@ def _show(
     for number, item in enumerate(waiting, start=1):
         for line in _item_lines(number, item, out.paint):
             out.line(line)
-    second = 2 if len(waiting) > 1 else 1
-    ticked = "the lines" if len(waiting) > 1 else "the line"
-    out.say(
-        f'hindbrain inbox accept 1 | refuse {second} | edit 1 "better text"; or tick {ticked} in {safe(path)}'
-    )
+    out.say(f'hindbrain inbox accept N | refuse N | edit N "better text"; or tick lines in {safe(path)}')
+    out.say("a tick that is made while an agent runs waits for: hindbrain inbox accept")
 
 
 def _item_lines(number: int, item: Proposal, paint: Callable[..., str]) -> list[str]:
@@ -161,6 +160,8 @@ def _show_log(out: Output, approvals: Sequence[Approval]) -> None:
 
 
 def _accepted(item: Proposal) -> str:
+    if item.role:
+        return f"added to the {item.role} note"
     return "made a skill" if item.kind == "skill" else "remembered"
 
 
