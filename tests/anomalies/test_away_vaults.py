@@ -236,6 +236,16 @@ def test_a_process_that_has_the_vault_open_writes_nothing_in_its_place(
     assert served.serving.submit(lambda app: app.memory.status().total).result() == 1
 
 
+def test_the_status_of_hooks_names_the_vault_that_is_away(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _mount_point(root)
+    capsys.readouterr()
+    assert main(["hook", "status", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["vault"], shown["away"]) == (str(root), True)
+
+
 def test_a_vault_that_may_not_be_read_is_away(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.config import load_config, state_folder
-from hindbrain.base.errors import HindbrainError, UsageError
+from hindbrain.base.errors import HindbrainError, UsageError, VaultAway
 from hindbrain.base.plural import plural
 from hindbrain.edge.conversation_state import (
     call_data,
@@ -126,7 +126,12 @@ def _status(args: Namespace, out: Output) -> int:
         unsure = any(row["plugin"] is None for row in host["settings"])
         none = "not in its settings (a plugin would not show here)" if unsure else "not installed"
         _row(out, host["title"], ", ".join(scopes) or none)
-    _row(out, "vault", data["vault"] or "none found: hindbrain config vault.path PATH")
+    away = " (away: check that its disk is mounted)" if data["away"] else ""
+    _row(
+        out,
+        "vault",
+        f"{data['vault']}{away}" if data["vault"] else "none found: hindbrain config vault.path PATH",
+    )
     told = waiting_text(data) if data["vault"] else ""
     if told or data["vault"]:
         _row(out, "capture", told or "nothing waits to be kept")
@@ -187,11 +192,16 @@ def _vault_state(args: Namespace) -> dict[str, Any]:
     """The vault, and what waits in it; "" and nothing more where there is none."""
     try:
         with closing(open_app(args)) as app:
-            return {"vault": str(app.root), **waiting_state(app.state)}
+            return {"vault": str(app.root), "away": False, **waiting_state(app.state)}
+    except VaultAway:
+        from hindbrain.app import locate_vault, state_of
+
+        root = locate_vault(config := load_config(), named=args.vault or "")
+        return {"vault": str(root), "away": True, **waiting_state(state_of(config, root))}
     except HindbrainError:
         if args.vault:
             raise
-        return {"vault": "", **waiting_state(None)}
+        return {"vault": "", "away": False, **waiting_state(None)}
 
 
 def _settle(args: Namespace, out: Output) -> int:
