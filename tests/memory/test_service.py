@@ -555,6 +555,14 @@ def test_an_agent_s_words_in_its_owner_s_line_are_the_agent_s(memory: Memory) ->
     assert memory.update(done.id, text="Likes black tea").source == "agent"
 
 
+def test_the_words_of_a_memory_that_was_replaced_stay(memory: Memory) -> None:
+    older = memory.remember("Standup is at 9:00", strategy="immediate")
+    memory.remember("Standup moved to 10:00", strategy="immediate")
+    with pytest.raises(UsageError):
+        memory.update(older.id, text="Standup is at 7:00")
+    assert [item.text for item in memory.book.items()] == ["Standup is at 9:00", "Standup moved to 10:00"]
+
+
 def test_a_memory_that_waits_can_be_updated_and_forgotten(memory: Memory) -> None:
     done = memory.remember("Likes tea")
     assert memory.update(done.id, text="Likes green tea").text == "Likes green tea"

@@ -120,6 +120,11 @@ class Memory(MemoryParts):
         from hindbrain.memory.policy.provenance import lowest
 
         item = self._find_stored(memory_id)
+        if item.superseded and text is not None:
+            raise UsageError(
+                f"the memory {item.id} no longer holds and keeps its words; change what replaced it, "
+                f"or remember the new fact ({item.superseded})"
+            )
         if importance is not None:
             check_importance(importance)
         trust = item.source
