@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
+from hindbrain.base.clock import SystemClock
+from hindbrain.vault.write import VaultWriter
 from workbench import Vault
 
 
@@ -46,3 +48,19 @@ def notes(vault: Vault) -> Vault:
 def indexed(cli: Cli, notes: Vault) -> Vault:
     assert cli("sync").code == 0
     return notes
+
+
+@pytest.fixture
+def made(cli: Cli, vault: Vault) -> Vault:
+    """A vault with a layout and one note, indexed."""
+    vault.write("Tea.md", "# Tea\n\nGreen tea is brewed at 70 degrees.\n")
+    assert cli("init", "--layout", "obsidian").code == 0
+    assert cli("sync").code == 0
+    return vault
+
+
+@pytest.fixture
+def writer(cli: Cli, made: Vault) -> VaultWriter:
+    """Writes to that vault as another process would."""
+    state = Path(cli("status", "--json").data["vault"]["state"])
+    return VaultWriter(made.root, state, SystemClock())

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import build_app
-from hindbrain.base.clock import SystemClock
 from hindbrain.base.config import load_config
 from hindbrain.edge.serving.serving import Serving
 from hindbrain.memory.tools import tool_named
@@ -21,20 +20,6 @@ from workbench import Vault
 def notes(root: Path) -> dict[str, bytes]:
     """Every note with its bytes."""
     return {file.relative_to(root).as_posix(): file.read_bytes() for file in root.rglob("*.md")}
-
-
-@pytest.fixture
-def made(cli: Cli, vault: Vault) -> Vault:
-    vault.write("Tea.md", "# Tea\n\nGreen tea is brewed at 70 degrees.\n")
-    assert cli("init", "--layout", "obsidian").code == 0
-    assert cli("sync").code == 0
-    return vault
-
-
-@pytest.fixture
-def writer(cli: Cli, made: Vault) -> VaultWriter:
-    state = Path(cli("status", "--json").data["vault"]["state"])
-    return VaultWriter(made.root, state, SystemClock())
 
 
 @pytest.mark.promise("P9")

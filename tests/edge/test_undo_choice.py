@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import build_app
-from hindbrain.base.clock import SystemClock
 from hindbrain.base.config import load_config
 from hindbrain.context.capture.spool import append_event
 from hindbrain.edge.daemon.verbs import answer
@@ -17,20 +16,6 @@ from hindbrain.edge.serving.serving import Serving
 from hindbrain.vault.actions import action
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault
-
-
-@pytest.fixture
-def made(cli: Cli, vault: Vault) -> Vault:
-    vault.write("Tea.md", "# Tea\n\nGreen tea is brewed at 70 degrees.\n")
-    assert cli("init", "--layout", "obsidian").code == 0
-    assert cli("sync").code == 0
-    return vault
-
-
-@pytest.fixture
-def writer(cli: Cli, made: Vault) -> VaultWriter:
-    state = Path(cli("status", "--json").data["vault"]["state"])
-    return VaultWriter(made.root, state, SystemClock())
 
 
 def listed(cli: Cli) -> list[dict[str, object]]:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_runs import Ran
 from hindbrain.edge.hooks.doing import Doing
 from hindbrain.edge.hooks.hosts import host_named
 from hindbrain.edge.main import main
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
 
 
 class CommandLine:

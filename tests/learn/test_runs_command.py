@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.edge.command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base.clock import FakeClock
 from hindbrain.edge import commands, main
 from hindbrain.learn.runs.events import (

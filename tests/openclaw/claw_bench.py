@@ -7,13 +7,13 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_runs import Ran
 from hindbrain.edge.main import main
 from hindbrain.edge.mcp.json5_edit import read_members
 
@@ -47,17 +47,6 @@ FILES = {
         '{ "maxResults": 8, "preserveLocal": true, "dreaming": { "enabled": true } }\n  } } }\n}\n'
     ),
 }
-
-
-@dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
 
 
 class Claw:
