@@ -20,7 +20,6 @@ from hindbrain.index.store import IndexStore
 from hindbrain.vault.discover import has_marker, is_vault
 from hindbrain.vault.look import KnownFile, Look, files_beneath, look
 from hindbrain.vault.path_rules import NotePath
-from hindbrain.vault.paths import is_note
 
 if TYPE_CHECKING:
     from hindbrain.index.sync import Syncer, SyncReport
@@ -94,6 +93,8 @@ class Freshener:
         """What the watcher of this process says; None when only a look at all files can tell."""
         if pending.rescan and pending.unclear:
             return None
+        from hindbrain.vault.paths import is_note
+
         inside = files_beneath(self._root, pending.folders, deadline=self._deadline)
         if inside.rescan or not inside.complete:
             return None

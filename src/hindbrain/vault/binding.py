@@ -78,14 +78,17 @@ def bind_place(own: Path, root: Path) -> None:
 
 
 def bound_folder(state: Path, start: Path) -> Path | None:
-    """Return the nearest folder, from `start` upwards, to which a vault is bound."""
+    """Return the nearest folder, from `start` upwards, to which a vault is bound.
+
+    A plain folder that was only named once, say with --vault, is no vault for who stands in it.
+    """
     here = Path(os.path.realpath(start))
     upwards = {str(folder): folder for folder in (here, *here.parents)}
     held = [
         one.path
         for own in _states(state)
         for one in read_places(own)
-        if one.path in upwards and not _is_elsewhere(own, one.path)
+        if one.path in upwards and _was_vault(own) and not _is_elsewhere(own, one.path)
     ]
     return upwards[max(held, key=len)] if held else None
 
@@ -165,6 +168,11 @@ def _states(state: Path) -> list[Path]:
     except OSError:
         return []
     return [state / name for name in names if not name.startswith(_RELEASED)]
+
+
+def _was_vault(own: Path) -> bool:
+    """Had the folder an id or a marker (.obsidian, .hindbrain) when it was opened?"""
+    return not own.name.startswith(PATH_ID_PREFIX) or (own / _MARKED).exists()
 
 
 def _is_listed(own: Path, place: str) -> bool:

@@ -16,6 +16,7 @@ import stat
 import unicodedata
 from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import NoteUnreadable, NotFound, UnsafePath
 from hindbrain.vault.path_rules import (
@@ -28,7 +29,9 @@ from hindbrain.vault.path_rules import (
     is_private,
     same_note_key,
 )
-from hindbrain.vault.scan_result import FileStamp
+
+if TYPE_CHECKING:
+    from hindbrain.vault.scan_result import FileStamp
 
 __all__ = [
     "PRIVATE_FOLDERS",
@@ -122,13 +125,15 @@ def read_note(root: Path, path: NotePath, *, max_bytes: int | None = None) -> by
         raise NoteUnreadable(f"{path!r} can't be read now: {error.strerror or error}") from error
 
 
-def stamp_of(root: Path, path: NotePath) -> FileStamp:
+def stamp_of(root: Path, path: NotePath) -> "FileStamp":
     """Return what the system says about one note now. Raises NotFound, NoteUnreadable or UnsafePath."""
     descriptor = open_beneath(root, path, os.O_RDONLY | _NONBLOCK | _BINARY)
     try:
         status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
+    from hindbrain.vault.scan_result import FileStamp  # here: a search, which starts cold, never asks
+
     return FileStamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev, status.st_ctime_ns)
 
 
