@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import apsw
+
 from command_runs import Cli
 
 

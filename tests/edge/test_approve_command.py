@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.models.chat_fake import calls
 from workbench import Vault
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.tools import tool_named

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base.errors import WriteFailed
 from hindbrain.edge.output import Output
 from hindbrain.models.chat import ChatAnswer, ChatRequest

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain import __version__
 from hindbrain.edge.commands import COMMANDS, NAMES
 from hindbrain.edge.parser import command_module

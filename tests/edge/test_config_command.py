@@ -7,10 +7,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from command_runs import Cli
 from hindbrain.base.config import SETTINGS, Value
 from hindbrain.base.errors import ConfigError
 from hindbrain.edge.toml_edit import set_key, unset_key

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.edge.pack_text import REASONS
 from workbench import Vault
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 _PAGE = Path(__file__).parents[2] / "docs" / "context.md"

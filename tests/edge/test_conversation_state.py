@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import build_app
 from hindbrain.base.config import load_config, state_folder
 from hindbrain.context.capture import troubles

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.vault import copies
 from workbench import Vault
 

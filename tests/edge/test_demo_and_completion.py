@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.edge.choices import options_of, words_of
 from hindbrain.edge.commands import NAMES
 from hindbrain.edge.commands.demo import QUESTIONS

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 from damage import DAMAGES, index_file
 
+from command_runs import Cli
 from hindbrain.vault.lock import FileLock
 from workbench import Vault
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 from tests.agent.http_listener import Listener, listening
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.learn.consolidation.consolidator import Consolidated
 from hindbrain.vault.lock import FileLock

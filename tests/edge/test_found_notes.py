@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.memory.tools import tool_named
 from hindbrain.memory.tools.tool import call

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.index.progress import Progress
 from hindbrain.index.store import IndexStore

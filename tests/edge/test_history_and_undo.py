@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base.clock import SystemClock
 from hindbrain.vault.hashing import content_hash
 from hindbrain.vault.write import VaultWriter

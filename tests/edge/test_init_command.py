@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.vault.layout import LAYOUTS, built_in, load_layout
 from hindbrain.vault.parse import parse_note
 from workbench import Vault

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.context.packs.learned import Match, Matches
 from hindbrain.edge.output import Output

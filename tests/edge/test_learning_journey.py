@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.learn.runs.events import (
     ContextInjected,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 

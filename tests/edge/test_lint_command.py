@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 FACT = "Agent/Memory/fact.md"

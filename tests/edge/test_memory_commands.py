@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 _DOCS = Path(__file__).parents[2] / "docs"

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.edge.hooks.doing import Doing
 from hindbrain.edge.hooks.hosts import host_named
 from hindbrain.vault.layout import LAYOUTS, load_layout

@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.vault.hashing import content_hash
 from workbench import Vault
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from command_runs import Cli
-
 from workbench import Vault
 
 # Values as they stand in public vaults; the name of each note says what it is.

@@ -9,9 +9,9 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from command_runs import Cli
 
 import hindbrain.app
+from command_runs import Cli
 from hindbrain.base.clock import FakeClock
 from workbench import Vault
 

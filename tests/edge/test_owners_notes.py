@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
 import hindbrain.app
+from command_runs import Cli
 from hindbrain.base.clock import FakeClock
 from hindbrain.memory.daily.daily_note import add_items
 from workbench import Vault

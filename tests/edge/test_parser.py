@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base.errors import UsageError
 from hindbrain.edge.parser import command_module, parse
 from workbench import Vault

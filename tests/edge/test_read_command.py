@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.vault.hashing import content_hash
 from workbench import Vault
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base import errors
 from hindbrain.edge.commands import NAMES
 from hindbrain.edge.commands.watch import _tell

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.agent.gateway import RUN_LOCK
 from hindbrain.models.chat import ChatAnswer, ChatRequest
 from hindbrain.models.chat_fake import calls, says

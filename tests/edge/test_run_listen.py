@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.agent.gateway import CommandGateway, Ticket
 from hindbrain.agent.run import RunRequest
 from hindbrain.app import App

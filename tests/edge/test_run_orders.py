@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 from tests.agent.order_phrasings import (
     FILE,
     FILE_MENTIONS,
@@ -19,6 +18,7 @@ from tests.agent.order_phrasings import (
     wrapped_attacks,
 )
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.models.chat import NOBODY, ChatAnswer, ChatRequest, ToolCall, Watch
 from hindbrain.models.obedient import ObedientChat

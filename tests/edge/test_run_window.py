@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import Stage
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.base.errors import ModelDown
 from hindbrain.context.tokens import count_tokens

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.base.config import SETTINGS, load_config, setting_named
 from hindbrain.base.errors import ConfigError
 from workbench import Vault

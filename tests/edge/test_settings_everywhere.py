@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from command_runs import Cli
 
 import hindbrain.app
+from command_runs import Cli
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.edge.daemon.verbs import answer

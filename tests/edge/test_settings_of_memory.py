@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 from tests.learn.consolidating import mark_ours
 
+from command_runs import Cli
 from hindbrain.edge.daemon.verbs import answer
 from hindbrain.edge.opening import open_app
 from workbench import Vault

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 _HEAVY = frozenset(

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from hindbrain.memory.storage.queue import Waiting, WriteQueue
 from workbench import Vault
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 

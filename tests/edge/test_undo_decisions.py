@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault, person_says
 
 FACT = "The office moved to Kungsgatan 4"

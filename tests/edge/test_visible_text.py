@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 import pytest
-from command_runs import Cli
 
+from command_runs import Cli
 from workbench import Vault
 
 _WARNING = (
