@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.forgetting.traces import Traces
     from hindbrain.memory.inbox.agent_sessions import AgentSessions
     from hindbrain.memory.notes.link_names import NoteName
+    from hindbrain.memory.relevance import Relevance, TextEncoder
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 
 _FRESHEN_S = 0.5  # for comparing the index with the files before an answer, and taking in what changed
+_FALSE_RATE = 0.05
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
@@ -517,6 +519,21 @@ class App:
         assert self.embedder is not None
         return PatientEmbedder(self.embedder)
 
+    @cached_property
+    def _relevance(self) -> Callable[[], Relevance | None]:
+        from hindbrain.memory.relevance import make_relevance
+
+        return make_relevance(self._text_encoder, false_rate=_FALSE_RATE)
+
+    def _text_encoder(self) -> TextEncoder | None:
+        """For memories and prompts: on this machine, whatever makes the vectors of notes; None: by words."""
+        from hindbrain.memory.relevance import TableEncoder
+        from hindbrain.models.static import load_static
+
+        if self.config.text("embedding.provider") == "none":
+            return None
+        return TableEncoder(load_static())
+
     @property
     def _is_remote(self) -> bool:
         from hindbrain.models.embedder import has_pieces
@@ -665,6 +682,7 @@ class App:
             hits=c.number("search.k"),
             keep_skill=lambda proposal, approved: self.learning.keep_skill(proposal, approved),
             agent=lambda: self.started_by(),
+            relevance=self._relevance,
         )
         settings = WriteSettings(
             batch_size=c.number("writes.batch_size"),

@@ -10,7 +10,7 @@ from hindbrain.context.messages import Message
 from hindbrain.context.topic.entities import MOST_ENTITIES, find_apps, find_entities
 from hindbrain.context.topic.intent import FOLLOW_UP, momentum, understand_intent
 from hindbrain.context.topic.said import MOST_CHARS, what_was_said
-from hindbrain.context.topic.telling import stem
+from hindbrain.search.telling import stem
 
 JAPAN = (
     Message("user", "Help me plan a trip to Kyoto in spring"),

@@ -98,15 +98,19 @@ class Context:
         exclude: frozenset[str] = frozenset(),
         filters: Filters = _ANYWHERE,
         counter: TokenCounter | None = None,
+        needs_index: bool = True,
     ) -> Pack:
-        """What would enter a prompt. `budget`: tokens in all; 0: the preset's. Raises as a search does."""
+        """What would enter a prompt. `budget`: tokens in all; 0: the preset's.
+
+        Raises as a search does; without `needs_index`, an index that can't be asked costs notes alone.
+        """
         from hindbrain.context.topic.intent import understand_intent
 
         chosen = self.preset(preset) if isinstance(preset, str) else preset
         if budget:
             chosen = chosen.within(budget)
         intent = understand_intent(prompt, recent, tool=tool, apps=self._apps(chosen))
-        wanted = Wanted(intent, chosen, exclude, filters, prompt)
+        wanted = Wanted(intent, chosen, exclude, filters, prompt, needs_index)
         return assemble(self._sources(counter), wanted)
 
     def rendered(self, pack: Pack, form: Form | None = None, *, status: str = "") -> str:
@@ -325,8 +329,10 @@ class Context:
     ) -> Pack:
         """As `pack`; an index that can't be asked costs a conversation its notes, never its turn."""
         try:
-            return self.pack(prompt, preset=preset, recent=recent, tool=tool, exclude=exclude)
-        except IndexFault as error:
+            return self.pack(
+                prompt, preset=preset, recent=recent, tool=tool, exclude=exclude, needs_index=False
+            )
+        except IndexFault as error:  # the layout may need it, too
             return Pack(preset, "", 0, (), notices=(f"{error.code}: {error}",))
 
     def _again(self, session: SessionKey, ledger: PageLedger) -> Pack | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.own_lines import OwnLines
     from hindbrain.memory.policy.policy import Policy
     from hindbrain.memory.policy.provenance import Heard
+    from hindbrain.memory.relevance import Relevance
     from hindbrain.memory.storage.applying import Applier
     from hindbrain.memory.storage.merged_ids import MergedIds
     from hindbrain.memory.tasks.tasks import Tasks
@@ -69,6 +70,7 @@ class Surroundings(NamedTuple):
     hits: int = 10  # that a search or a recall returns when no number is asked for
     keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
     agent: Callable[[], str] = lambda: ""  # the agent host that runs this process; "" for none
+    relevance: Callable[[], Relevance | None] = lambda: None  # judges memories by meaning; None: words only
 
 
 class MemoryParts:

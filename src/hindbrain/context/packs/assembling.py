@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.base.errors import IndexFault
 from hindbrain.context.packs.attribution import attribution, by_note
-from hindbrain.context.packs.card import Read, core_card, open_boxes, open_tasks, what_happened
+from hindbrain.context.packs.card import Read, core_card, memory_lines, open_boxes, open_tasks, what_happened
 from hindbrain.context.packs.fence import fence_text
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hindbrain.context.packs.learned import Match, Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.context.topic.intent import Intent
+    from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.dates import DateWindow
     from hindbrain.search.hit import Hit, SearchResult
@@ -45,6 +47,8 @@ _DIGITS = 3  # rounds after which a figure no longer changes the length of a tex
 _FENCE = 45  # tokens of a block's own tags and first line
 _SLOT_TAGS = 16  # tokens of the two tags of a slot
 _FOUND_BY_PROMPT = ("relevant", "apps", "template", "lessons", "skills")
+_LANE_LINES = 5  # memories that a prompt gets at most
+_LANE_LEFT_OUT = 10  # memories that are named as left out
 # Roles whose notes a slot looks through. What was learned
 # is matched with the command as a whole, not searched for: see `learned`.
 _ROLES: Mapping[str, tuple[str, ...]] = {"apps": ("apps",)}
@@ -83,10 +87,11 @@ class Wanted(NamedTuple):
     excluded: frozenset[str] = frozenset()  # passages that are in the window already
     filters: Filters = Filters()
     prompt: str = ""  # as it was given: what was learned is matched with the whole command
+    needs_index: bool = True  # False: an index that can't be asked costs its slots, and a notice says so
 
 
 def assemble(sources: Sources, wanted: Wanted) -> Pack:
-    """Raises IndexFault when notes could not be looked at."""
+    """Raises IndexFault when notes could not be looked at and the index is needed."""
     return _Assembly(sources, wanted).pack()
 
 
@@ -219,14 +224,43 @@ class _Assembly:
         if name in _FOUND_BY_PROMPT:
             learned = (*self._open_tasks(name, allowed), *self._learned(name, allowed))
             match = max((one.score for one in learned), default=0.0) if name == "template" else 0.0
-            chosen = self._found(name, allowed - self._spent(FilledSlot(name, 0, 0, learned)))
+            chosen = self._found_if_asked(name, allowed - self._spent(FilledSlot(name, 0, 0, learned)))
             self._left_out[name] += chosen.left_out
             return (*learned, *chosen.excerpts), match
         room = self._room(name, allowed)
-        excerpts = self._taken(self._read(name, room), name)
+        excerpts = self._taken(self._lane(room) if name == "memories" else self._read(name, room), name)
         if room.short:
             self._short.add(name)
         return excerpts, 0.0
+
+    def _lane(self, room: Room) -> Read:
+        """The memories that fit the prompt, one line each. They compete with each other, not with notes."""
+        close = [fit for fit in self._memory_fits if fit.close][:_LANE_LINES]
+        self._left_out["memories"] += [
+            LeftOut(f"{fit.item.path}:{fit.item.line}", "unlikely", "memories", 0, fit.margin, 0.0)
+            for fit in self._memory_fits[len(close) :][:_LANE_LEFT_OUT]
+        ]
+        margins = {(fit.item.path, fit.item.line): fit.margin for fit in close}
+        lines = memory_lines(self._sources.memory(), (fit.item for fit in close), room)
+        return Read(
+            tuple(
+                one._replace(score=1 / (1 + at), why=f"fits {margins[one.path, one.first_line]:+.2f}")
+                for at, one in enumerate(lines)
+            )
+        )
+
+    @cached_property
+    def _memory_fits(self) -> Sequence[Fit]:
+        """How well each memory fits the prompt; empty where that is not asked or can't be judged."""
+        query = self._wanted.intent.query
+        if "memories" not in self._slots or not query.strip() or self._wanted.filters != Filters():
+            return ()
+        return self._sources.memory().fits(query) or ()
+
+    @cached_property
+    def _memory_places(self) -> frozenset[tuple[str, int]]:
+        """Lines that are memories: they are shown in their lane or not at all."""
+        return frozenset((fit.item.path, fit.item.line) for fit in self._memory_fits)
 
     def _room(self, name: str, allowed: int) -> Room:
         return Room(allowed, self._line_cost, self._shown.elsewhere(name))
@@ -258,7 +292,7 @@ class _Assembly:
     def _read(self, name: str, room: Room) -> Read:
         memory = self._sources.memory()
         if name in ("core", "profile"):
-            return core_card(memory, room)
+            return core_card(memory, room, whole="memories" not in self._slots)
         return open_tasks(memory, room) if name == "tasks" else what_happened(memory, room)
 
     @cached_property
@@ -312,6 +346,16 @@ class _Assembly:
             kept.append(line)
         return "\n".join(kept)
 
+    def _found_if_asked(self, name: str, allowed: int) -> Chosen:
+        """As `_found`; nothing where the index can't be asked and is not needed."""
+        try:
+            return self._found(name, allowed)
+        except IndexFault as error:
+            if self._wanted.needs_index:
+                raise
+            self._notices.append(f"{error.code}: {error}")
+            return Chosen((), (), 0)
+
     def _found(self, name: str, allowed: int) -> Chosen:
         """What a slot finds by the prompt."""
         intent = self._wanted.intent
@@ -352,6 +396,9 @@ class _Assembly:
     def _says_something(self, hit: Hit, role: str, slot: str) -> bool:
         """Is it somebody's word, still true, and more than what the layout's own first text says?"""
         if not hit.text.strip(_BARE_MARKS) or _is_struck(hit):
+            return False
+        lines = range(hit.first_line, hit.last_line + 1)
+        if any((hit.path, line) in self._memory_places for line in lines):
             return False
         if self._is_named_day(hit.path):
             return True

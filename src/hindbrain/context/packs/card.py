@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from hindbrain.memory.tasks.task_line import TaskItem
 
 _CARD_ROLES = ("profile", "memory")  # memory only where it is one note; `identity` is the agent's
-_PREFERENCES = 12
-_PINNED = 0.8  # importance from which a memory belongs to the card when the profile says nothing
+# What is known about the owner, and what always holds; fixes and actions enter when a prompt needs them.
+_ABOUT_OWNER = ("preference", "decision", "fact", "contact", "relationship", "project", "pattern")
+_PINNED = 0.8  # importance from which a memory enters whatever is asked
 _DAYS_BACK = 3
 _TASKS = 12
 _PRIORITIES = ("high", "medium", "low")
@@ -64,8 +65,12 @@ class Read(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def core_card(memory: Memory, room: Room) -> Read:
-    """Who the owner is: what the profile says, then preferences, then whatever is most important."""
+def core_card(memory: Memory, room: Room, *, whole: bool) -> Read:
+    """Who the owner is: what the profile says, then what is remembered, the most important first.
+
+    `whole`: everything that is remembered, as far as there is room; else preferences and what is pinned,
+    since what a prompt needs beyond these has a slot of its own.
+    """
     notices: list[str] = []
     excerpts = [
         found
@@ -76,11 +81,13 @@ def core_card(memory: Memory, room: Room) -> Read:
         )
     ]
     known = " ".join(one.text.lower() for one in excerpts)
-    others = [item for item in _current(memory) if item.text.lower() not in known]
-    wanted = [item for item in others if item.category == "preference"][:_PREFERENCES]
-    if not excerpts:  # a minimal identity, from what was remembered
-        wanted += [item for item in others if item.category != "preference" and item.importance >= _PINNED]
-    return Read((*excerpts, *_memories(memory, wanted, room)), tuple(notices))
+    wanted = [
+        item
+        for item in _about_owner(memory)
+        if (whole or item.category == "preference" or item.importance >= _PINNED)
+        and item.text.lower() not in known
+    ]
+    return Read((*excerpts, *memory_lines(memory, wanted, room)), tuple(notices))
 
 
 def open_tasks(memory: Memory, room: Room, *, most: int = _TASKS) -> Read:
@@ -324,13 +331,20 @@ def _head(excerpt: Excerpt) -> str:
     return attribution(Quoted((excerpt,)))
 
 
-def _current(memory: Memory) -> list[MemoryItem]:
-    items = [item for item in memory.book.items() if not item.superseded]
-    items.sort(key=lambda item: (-item.importance, item.created, item.id))
+def _about_owner(memory: Memory) -> list[MemoryItem]:
+    """What holds about the owner, of the owner's word or an agent's; the most important and newest first."""
+    items = [
+        item
+        for item in memory.book.items()
+        if not item.superseded and item.category in _ABOUT_OWNER and item.source in ("user", "agent")
+    ]
+    items.sort(key=lambda item: (item.created, item.id), reverse=True)
+    items.sort(key=lambda item: (-item.importance, _ABOUT_OWNER.index(item.category)))
     return items
 
 
-def _memories(memory: Memory, items: Iterable[MemoryItem], room: Room) -> list[Excerpt]:
+def memory_lines(memory: Memory, items: Iterable[MemoryItem], room: Room) -> list[Excerpt]:
+    """One line a memory, as far as there is room and it is not held yet."""
     kept: list[Excerpt] = []
     shown: set[tuple[str, object]] = set()
     over = cache(partial(_over_lines, memory))

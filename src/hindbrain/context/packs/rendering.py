@@ -28,6 +28,7 @@ SLOT_TAGS = {
     "core": "core_memory",
     "profile": "user_profile",
     "recent": "recent_context",
+    "memories": "memories",
     "relevant": "relevant_knowledge",
     "apps": "app_knowledge",
     "template": "task_template",

@@ -17,8 +17,8 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.base.segment import unsegmented_run
 from hindbrain.context.messages import Message
 from hindbrain.context.topic.said import what_was_said
-from hindbrain.context.topic.telling import SMALL_TALK, SMALL_TALK_WEIGHT, Telling, telling_words
 from hindbrain.models.embedder import Embedder, has_pieces
+from hindbrain.search.telling import SMALL_TALK, SMALL_TALK_WEIGHT, Telling, telling_words
 from hindbrain.search.terms import STOP_WORDS
 
 if TYPE_CHECKING:

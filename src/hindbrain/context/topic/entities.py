@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from hindbrain.context.topic.telling import SMALL_TALK
 from hindbrain.index.names import name_key
+from hindbrain.search.telling import SMALL_TALK
 from hindbrain.search.terms import STOP_WORDS
 
 MOST_ENTITIES = 24

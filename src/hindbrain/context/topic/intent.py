@@ -17,8 +17,8 @@ from hindbrain.context.messages import Message
 from hindbrain.context.topic.entities import find_apps, find_entities
 from hindbrain.context.topic.pasted import digest
 from hindbrain.context.topic.said import called_skill, what_was_said
-from hindbrain.context.topic.telling import Telling, stem, telling_words
 from hindbrain.search.day_questions import asks_about_days, asks_what_is_open
+from hindbrain.search.telling import Telling, stem, telling_words
 
 FOLLOW_UP = 0.5  # of focus: below it a prompt borrows
 _MESSAGES = 5  # that momentum looks back

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hindbrain.context.topic.entities import find_entities
-from hindbrain.context.topic.telling import telling_words
+from hindbrain.search.telling import telling_words
 
 LONG_CHARS = 600  # a prompt up to here is taken as it is
 _LONG_LINES = 12

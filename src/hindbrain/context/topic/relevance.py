@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from hindbrain.context.messages import Message
 from hindbrain.context.topic.drift import Topic
-from hindbrain.context.topic.telling import telling_words
+from hindbrain.search.telling import telling_words
 
 _CHARS = 2_000  # of a message; tool results begin with what they are about
 

@@ -25,6 +25,8 @@ from hindbrain.vault.origin import SOURCES
 
 DEFAULT_IMPORTANCE = 0.5
 ALSO_SAID = "also said: "  # of a wording that was merged with the one above it
+MOST_CUES = 5
+LONGEST_CUE = 60  # characters
 STRUCK = "~"  # in `superseded`: struck through by hand, and nothing says what replaced it
 
 _ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # 32, without those that look alike
@@ -55,6 +57,7 @@ class MemoryItem(NamedTuple):
     path: str = ""  # vault-relative; "" while it waits in the queue
     line: int = 0  # 1-based
     day_note: str = ""  # the daily note that tells it, as it is linked: "Daily/2026-02-20"; "" when none does
+    cues: tuple[str, ...] = ()  # words or phrases under which it will be needed, at most MOST_CUES
 
     @property
     def citation(self) -> str:
@@ -181,7 +184,14 @@ def _item(parts: Sequence[ItemLine], text: str, path: str, line: int, place: str
         path=path,
         line=line,
         day_note=told_in[1] if (told_in := _LINK.fullmatch(field("day"))) else "",
+        cues=read_cues(field("cues")),
     )
+
+
+def read_cues(text: str) -> tuple[str, ...]:
+    """Cues, separated by commas, each once; without those that are too long, and at most MOST_CUES."""
+    cues = (" ".join(cue.split()) for cue in text.split(","))
+    return tuple(dict.fromkeys(cue for cue in cues if 0 < len(cue) <= LONGEST_CUE))[:MOST_CUES]
 
 
 def _importance(text: str) -> float:
@@ -215,6 +225,8 @@ def render_item(item: MemoryItem, *, place: str = "") -> str:
         parts.append(f"[created:: {item.created}]")
     if item.day_note:
         parts.append(f"[day:: [[{item.day_note}]]]")
+    if item.cues:
+        parts.append(f"[cues:: {', '.join(item.cues)}]")
     if item.related:
         parts.append("[related:: " + ", ".join(f"^{other}" for other in item.related) + "]")
     if item.superseded and item.superseded != STRUCK:

@@ -1,0 +1,262 @@
+"""How well each memory fits a prompt, and whether it fits at all.
+
+Meaning leads and shared words help. A memory must fit the prompt better than generic prompts do ("fix the
+failing test", "good morning"): their nearness is taken off. The bar is what generic prompts themselves reach
+among these very memories, so it holds for any owner, language and encoder. `python -m benchmarks.memory_lane`
+chose the constants on dev data and prints what each part is worth.
+
+Pure but for the encoder. Knows nothing of notes, packs or sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.telling import SMALL_TALK, stem, telling_words
+from hindbrain.search.terms import STOP_WORDS
+
+if TYPE_CHECKING:
+    from hindbrain.memory.items.item import MemoryItem
+    from hindbrain.models.embedder import Vectors
+    from hindbrain.models.static import StaticEmbedder
+
+_SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt
+_FEW_WORDS = 4  # telling words below which a prompt says little,
+_PER_MISSING_WORD = 0.05  # and what each missing one costs
+_NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
+_BEHIND_BEST = 0.2  # a memory that far behind the best one is not shown beside it
+_CUE = 1.0  # for a memory whose cue stands in the prompt, word for word
+_COMMON_CUE = 0.01  # share of generic prompts with it, above which a cue tells nothing
+_JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general tasks may touch a memory
+_STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
+_LONGEST = 2_000  # characters of a prompt or a memory that are looked at
+_BLOCK = 4_096  # memories compared at once
+
+
+class TextEncoder(Protocol):
+    """Turns short texts into vectors of length 1."""
+
+    name: str
+    false_rate: float  # times the owner's `context.false_rate`: how often a generic prompt may get a memory
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class TableEncoder:
+    """The built-in table, with little weight on words that say little."""
+
+    false_rate = 2.0  # it separates less well than a model: at the same rate it would show half as much
+
+    def __init__(self, table: StaticEmbedder) -> None:
+        self._table = table
+        self.name = table.name
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        import numpy as np
+
+        from hindbrain.models.static import words_of
+
+        rows = [
+            self._table.embed_weighted((word, _weight(word)) for word in words_of(text[:_LONGEST]))
+            for text in texts
+        ]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), self._table.dim)
+
+
+def _weight(word: str) -> float:
+    folded = word.lower()
+    if folded in STOP_WORDS:
+        return _STOP_WORD
+    return _SMALL_WORD if folded in SMALL_TALK else 1.0
+
+
+class Fit(NamedTuple):
+    """A memory and how well it fits."""
+
+    item: MemoryItem
+    margin: float  # above the bar; higher is better, and comparable between prompts
+    close: bool  # fits better than generic prompts do, and not far worse than the best one
+
+
+class Relevance:
+    """Judges memories with one encoder. Keeps vectors of texts it has seen. For one thread."""
+
+    def __init__(self, encoder: TextEncoder, *, false_rate: float) -> None:
+        self._encoder = encoder
+        self._false_rate = min(1.0, false_rate * encoder.false_rate)
+        self._seen: dict[str, Vectors] = {}
+        self._generic: _Generic | None = None
+        self._memories: tuple[object, _Memories] | None = None
+
+    def rank(self, prompt: str, items: Sequence[MemoryItem], *, version: object = None) -> list[Fit]:
+        """All `items`, the best first. `version`: the same value promises the same items as last time."""
+        if not items or not prompt.strip():
+            return []
+        memories = self._prepared(items, version)
+        scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
+        order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].path, items[at].line))
+        margins = [float(scores[at]) - memories.bar for at in order]
+        least = max(0.0, margins[0] - _BEHIND_BEST)
+        return [Fit(items[at], margin, margin >= least) for at, margin in zip(order, margins, strict=True)]
+
+    def _prepared(self, items: Sequence[MemoryItem], version: object) -> _Memories:
+        if version is not None and self._memories is not None and self._memories[0] == version:
+            return self._memories[1]
+        memories = _Memories(items, self._vectors(text for item in items for text in _texts(item)))
+        memories.bar = self._bar(memories)
+        self._memories = (version, memories)
+        return memories
+
+    def _vectors(self, texts: Iterable[str]) -> Vectors:
+        import numpy as np
+
+        wanted = list(texts)
+        new = [text for text in dict.fromkeys(wanted) if text not in self._seen]
+        kept = {text: self._seen[text] for text in wanted if text in self._seen}
+        kept.update(zip(new, self._encoder.encode(new), strict=True) if new else ())
+        self._seen = kept
+        return np.stack([kept[text] for text in wanted])
+
+    def _bar(self, memories: _Memories) -> float:
+        """The score that generic prompts reach among these memories only as often as they may."""
+        import numpy as np
+
+        generic = self._known_generic()
+        best = self._scores(generic.judging, memories, generic.judging_nearness).max(axis=1)
+        return float(np.quantile(best, 1.0 - self._false_rate))
+
+    def _scores(self, prompts: _Prompts, memories: _Memories, nearness: Vectors | None = None) -> Vectors:
+        """Rows of prompts, columns of memories."""
+        import numpy as np
+
+        generic = self._known_generic()
+        missing = np.array([_missing_words(text) for text in prompts.texts], dtype=np.float32)
+        nearness = generic.nearness(prompts.vectors) if nearness is None else nearness
+        taken_off = nearness + np.float32(_PER_MISSING_WORD) * missing
+        return memories.fit(prompts, generic) - taken_off[:, None]
+
+    def _known_generic(self) -> _Generic:
+        if self._generic is None:
+            self._generic = _Generic(self._encoder)
+        return self._generic
+
+
+class _Prompts:
+    def __init__(self, texts: Sequence[str], vectors: Vectors) -> None:
+        self.texts = texts
+        self.vectors = vectors
+
+
+class _Generic:
+    """The generic prompts, encoded."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        import numpy as np
+
+        prompts = generic_prompts()
+        self._vectors = encoder.encode([prompt.text for prompt in prompts])
+        rows = [at for at, prompt in enumerate(prompts) if prompt.kind in _JUDGED_BY]
+        self.judging = _Prompts([prompts[at].text for at in rows], self._vectors[rows])
+        among = self._vectors[rows] @ self._vectors.T
+        among[np.arange(len(rows)), rows] = -1.0  # each is judged as if it were not in the list
+        self.judging_nearness = _mean_of_nearest(among)
+        self._stems = [frozenset(_stems(prompt.text)) for prompt in prompts]
+
+    def nearness(self, vectors: Vectors) -> Vectors:
+        return _mean_of_nearest(vectors @ self._vectors.T)
+
+    def says(self, stems: frozenset[str]) -> bool:
+        """Do generic prompts hold all of these words, too?"""
+        return sum(stems <= own for own in self._stems) > _COMMON_CUE * len(self._stems)
+
+
+class _Memories:
+    """The vectors and words of the memories, ready to be compared."""
+
+    bar = 0.0
+
+    def __init__(self, items: Sequence[MemoryItem], vectors: Vectors) -> None:
+        import numpy as np
+
+        self._count = len(items)
+        self._vectors = vectors
+        # A memory has a row for its text and one for each cue.
+        self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])[:-1]
+        self._by_stem: dict[str, list[int]] = {}
+        self._cues: dict[tuple[str, ...], list[int]] = {}
+        for at, item in enumerate(items):
+            for root in {root for text in _texts(item) for root in telling_words(text).weights}:
+                self._by_stem.setdefault(root, []).append(at)
+            for cue in item.cues:
+                if roots := tuple(_stems(cue)):
+                    self._cues.setdefault(roots, []).append(at)
+
+    def fit(self, prompts: _Prompts, generic: _Generic) -> Vectors:
+        import numpy as np
+
+        scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
+        for at, vector in enumerate(prompts.vectors):
+            scores[at] = np.maximum.reduceat(self._vectors @ vector, self._starts)
+        for at, text in enumerate(prompts.texts):
+            roots = _telling(text)
+            for root in roots:
+                scores[at, self._by_stem.get(root, [])] += _SHARED_WORDS / max(_FEW_WORDS, len(roots))
+            if self._cues:
+                said = _stems(text[:_LONGEST])
+                for cue, owners in self._cues.items():
+                    if _holds(said, cue) and not generic.says(frozenset(cue)):
+                        scores[at, owners] += _CUE
+        return scores
+
+
+def _texts(item: MemoryItem) -> tuple[str, ...]:
+    return (item.text[:_LONGEST], *item.cues)
+
+
+def _telling(text: str) -> list[str]:
+    return [root for root, weight in telling_words(text).weights.items() if weight == 1.0]
+
+
+def _missing_words(text: str) -> int:
+    return max(0, _FEW_WORDS - len(_telling(text)))
+
+
+def _stems(text: str) -> list[str]:
+    from hindbrain.models.static import words_of
+
+    return [stem(word.casefold()) for word in words_of(text)]
+
+
+def _holds(said: Sequence[str], cue: tuple[str, ...]) -> bool:
+    """Do the words of a cue stand in a text, one after the other?"""
+    if cue[0] not in said:
+        return False
+    return any(tuple(said[at : at + len(cue)]) == cue for at in range(len(said) - len(cue) + 1))
+
+
+def _mean_of_nearest(likeness: Vectors) -> Vectors:
+    import numpy as np
+
+    k = min(_NEAREST_PROMPTS, likeness.shape[1])
+    nearest: Vectors = np.partition(likeness, -k, axis=1)[:, -k:].mean(axis=1)
+    return nearest
+
+
+def make_relevance(
+    encoder: Callable[[], TextEncoder | None], *, false_rate: float
+) -> Callable[[], Relevance | None]:
+    """A `Relevance` for whichever encoder there is at the moment; None without one."""
+    made: dict[str, Relevance] = {}
+
+    def current() -> Relevance | None:
+        found = encoder()
+        if found is None:
+            return None
+        if found.name not in made:
+            made.clear()
+            made[found.name] = Relevance(found, false_rate=false_rate)
+        return made[found.name]
+
+    return current
