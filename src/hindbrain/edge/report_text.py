@@ -56,7 +56,7 @@ def troubles(report: SyncReport) -> list[str]:
     if report.embedder_error:
         found.append(
             f"{plural(report.pending, 'passage waits', 'passages wait')} for vectors: "
-            f"{report.embedder_error}; keyword search works  (embedder)"
+            f"{report.embedder_error}; keyword search works  ({report.embedder_code})"
         )
     return found
 
@@ -71,6 +71,7 @@ def report_data(report: SyncReport) -> dict[str, Any]:
         "embedded": report.embedded,
         "pending": report.pending,
         "embedder_error": report.embedder_error,
+        "embedder_code": report.embedder_code,
         "suspicious": report.suspicious,
         "failed": [{"path": item.path, "code": item.code, "message": item.message} for item in report.failed],
         "skipped": [

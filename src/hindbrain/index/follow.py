@@ -180,6 +180,7 @@ class Follower:
         return Heartbeat(
             os.getpid(), now, health.since, self._changes.mode, health.last_sync_at,
             health.text_error or health.embed_error, health.pending, health.busy_since,
+            self._changes.events_fault,
         )  # fmt: skip
 
     def _step(self, batch: Changes, stop: threading.Event) -> bool:
@@ -297,7 +298,7 @@ class Follower:
             return
         self._health.pending = report.pending
         if report.embedder_error:
-            self._embed_failed("embedder", report.embedder_error)
+            self._embed_failed(report.embedder_code, report.embedder_error)
             return
         self._embed_retry.worked()
         self._embed_due = report.pending > 0

@@ -66,6 +66,7 @@ class SyncReport:
     embedded: int = 0
     pending: int = 0  # passages without a vector
     embedder_error: str = ""
+    embedder_code: str = ""  # of that error
 
     @property
     def clean(self) -> bool:
@@ -329,4 +330,7 @@ def _braked(gone: Missing) -> tuple[NotePath, ...]:
 
 
 def _with_vectors(report: SyncReport, outcome: EmbedOutcome) -> SyncReport:
-    return replace(report, embedded=outcome.embedded, pending=outcome.pending, embedder_error=outcome.error)
+    return replace(
+        report, embedded=outcome.embedded, pending=outcome.pending,
+        embedder_error=outcome.error, embedder_code=outcome.code,
+    )  # fmt: skip
