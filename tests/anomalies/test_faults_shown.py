@@ -183,6 +183,13 @@ def _note_unreadable(rig: Rig) -> str:
     return _errors(rig, "sync")
 
 
+def _note_too_long(rig: Rig) -> str:
+    (rig.root / "1.md").write_text("~~~\n" * 44_000, encoding="utf-8")
+    ran = rig.run("sync")
+    assert ran.code == 0
+    return ran.out
+
+
 def _layout_broken(rig: Rig) -> str:
     (rig.root / ".hindbrain" / "layout.toml").write_text("layout = [", encoding="utf-8")
     return _errors(rig, "remember", "The dinghy has a red sail.")
@@ -320,7 +327,12 @@ def _watch_killed(rig: Rig) -> str:
     wait_until(lambda: json.loads(rig.run("status", "--json").out)["watch"])
     watch.kill()
     watch.wait()
-    return rig.run("status").out  # nobody is left to write a log
+    assert "stopped without notice" in rig.run("status").out
+    again = rig.start("watch", "--vault", str(rig.root), log=log)
+    wait_until(lambda: "ended without notice" in log.read_text("utf-8"))
+    again.kill()
+    again.wait()
+    return log.read_text(encoding="utf-8")
 
 
 FAULTS = (
@@ -334,6 +346,7 @@ FAULTS = (
     Fault("the vault is empty", _vault_emptied, "(vault_away)", "(vault_away)", "vault"),
     Fault("a quarter of the notes is missing", _quarter_lost, "(brake)", "15 notes brake", "notes"),
     Fault("a note can't be read", _note_unreadable, "(unreadable)", "1 note unreadable", "notes"),
+    Fault("a note is too long", _note_too_long, "1 too long", "too_many_passages", "notes"),
     Fault("the layout file is broken", _layout_broken, "(config)", "its file can't be used", "memory"),
     Fault("the settings are broken", _settings_broken, "(config)", "(config)", ""),
     Fault("the provider is down", _provider(REFUSES), "(embedder_down)", "(embedder_down)", "embedder"),
@@ -355,7 +368,7 @@ FAULTS = (
     Fault("a hook failed", _hook_failed, '"failed"', "1 failed", "hooks"),
     Fault("the daemon was killed", _daemon_killed, "ended without notice", "ended without notice", "daemon"),
     Fault("the limit of watches is reached", _watch_limit, "can't watch", "can't watch", "watch"),
-    Fault("the watcher was killed", _watch_killed, "stopped without", "stopped without notice", "watch"),
+    Fault("the watcher was killed", _watch_killed, "ended without", "stopped without notice", "watch"),
 )  # fmt: skip
 _ON_LINUX = (_state_read_only, _watch_limit)
 _NOT_ON_WINDOWS = (_disk_full, _daemon_killed, _watch_killed)

@@ -422,25 +422,28 @@ def _leftovers(app: App) -> Finding:
 
 
 def _notes(app: App) -> Finding:
-    """What the last sync left out, and notes that can't be fully understood: for their owner."""
+    """What the last sync could not take in as it is, and notes that can't be fully understood.
+
+    What is left out on purpose, as a folder of templates, is no trouble.
+    """
+    from hindbrain.vault.scan_result import NOTICES, ON_PURPOSE
+
     try:
-        failed = [
-            row
-            for row in app.store.report()
-            if row[1] not in ("conflict_copy", "temporary", "duplicate_link")
-        ]
+        report = [row for row in app.store.report() if row[1] not in ON_PURPOSE]
         problems = app.store.problems()
     except HindbrainError:
         return Finding("notes", "ok", "not known before the first sync")
-    if failed or problems:
-        first = failed[0][0] if failed else problems[0][0]
-        return Finding(
-            "notes",
-            "doubtful",
-            f"{len(failed)} left out, {len(problems)} with something to mend, as {first!r}; "
-            "hindbrain status lists them",
-        )
-    return Finding("notes", "ok", "every note was taken in")
+    noticed = [row for row in report if row[1] in NOTICES]
+    remarked = {path for path, _, _ in noticed}
+    malformed = [path for path, _ in problems if path not in remarked]
+    found = [*(row[0] for row in report if row[1] not in NOTICES), *sorted(remarked), *malformed]
+    if not found:
+        return Finding("notes", "ok", "every note was taken in, but what the settings leave out")
+    left_out = len(found) - len(remarked) - len(malformed)
+    counts = f"{left_out} left out, {len(malformed)} with something to mend"
+    if remarked:
+        counts += f", {len(remarked)} with a remark"
+    return Finding("notes", "doubtful", f"{counts}, as {found[0]!r}; hindbrain status lists them")
 
 
 _CHECKS: tuple[Check, ...] = (

@@ -29,6 +29,8 @@ def summary(report: SyncReport, took: str) -> str:
     left_out = len(report.skipped) + sum(item.notes for item in report.left_out)
     if left_out:
         parts.append(f"{left_out} left out (hindbrain status)")
+    if too_long := sum(item.reason == "too_many_passages" for item in report.noticed):
+        parts.append(f"{too_long} too long to be found in detail (hindbrain status)")
     return f"{'; '.join(parts)}; {took}"
 
 

@@ -79,6 +79,8 @@ def memory_state(app: App) -> dict[str, Any]:
 
 def index_state(app: App) -> dict[str, Any] | None:
     """None: not made yet."""
+    from hindbrain.vault.scan_result import NOTICES
+
     try:
         store = app.store
     except IndexMissing:
@@ -107,7 +109,12 @@ def index_state(app: App) -> dict[str, Any] | None:
         "left_out_by_code": _counts(left_out),
         "attachments": json.loads(str(meta.get("attachments") or "{}")),
         "noticed": [{"path": path, "code": code, "detail": detail} for path, code, detail in indexed],
-        "problems": [_problem(path, line) for path, lines in store.problems() for line in lines.split("\n")],
+        "problems": [
+            problem
+            for path, lines in store.problems()
+            for line in lines.split("\n")
+            if (problem := _problem(path, line))["code"] not in NOTICES
+        ],
     }
 
 

@@ -9,6 +9,7 @@ Text comes first and vectors after, in slices, so that neither a slow embedder n
 import os
 import threading
 import time
+from contextlib import ExitStack
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,7 +158,12 @@ class Follower:
         """Follow until `stop` is set. Raises Busy when another process follows this vault already."""
         lock = FileLock(self._state / "watch.lock")
         try:
-            with lock.held(0), Beating(self._state, self._clock, self._heartbeat) as beating:
+            with lock.held(0), ExitStack() as ending:
+                left = read_heartbeat(self._state, self._clock.now())  # one that ends takes it away
+                beating = ending.enter_context(Beating(self._state, self._clock, self._heartbeat))
+                if left is not None:
+                    before = f"the watcher before this one (process {left.heartbeat.pid})"
+                    self._tell("mode", message=f"{before} ended without notice")
                 self._tell("started")
                 for batch in self._changes.batches(stop):
                     if stop.is_set():

@@ -18,7 +18,7 @@ from hindbrain.base.errors import HindbrainError, IndexFault, NoteUnreadable
 from hindbrain.base.files import make_folder
 from hindbrain.index.embed import EmbedOutcome, embed_pending
 from hindbrain.index.parallel import on_all_cores
-from hindbrain.index.passages import ChunkSettings
+from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings
 from hindbrain.index.plan import KnownNote, SyncPlan, plan_sync
 from hindbrain.index.progress import Listener, Progress, silent
 from hindbrain.index.reading import FileFailure, Reading, ReadSettings, as_failure, read_files
@@ -154,7 +154,7 @@ class Syncer:
             unchanged=len(scanned.files) - changed - len(failed),
             failed=failed,
             skipped=scanned.skipped,
-            noticed=scanned.noticed,
+            noticed=(*scanned.noticed, *_too_long(writer)),
             left_out=scanned.left_out,
             attachments=scanned.attachments,
             missing=plan.missing,
@@ -323,6 +323,12 @@ def _batches(files: Sequence[ScannedFile]) -> Iterator[list[ScannedFile]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _too_long(writer: IndexWriter) -> Iterator[Noticed]:
+    for path in writer.notes_with_more(MOST_PASSAGES):
+        told = f"more than {MOST_PASSAGES:,} passages; the rest is found only roughly: split the note"
+        yield Noticed(path, "too_many_passages", told)
 
 
 def _braked(gone: Missing) -> tuple[NotePath, ...]:
