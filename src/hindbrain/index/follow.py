@@ -9,8 +9,8 @@ Text comes first and vectors after, in slices, so that neither a slow embedder n
 import os
 import threading
 import time
-from contextlib import ExitStack
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar
