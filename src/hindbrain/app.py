@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
-from hindbrain.base.errors import IndexMissing, NotFound, UsageError, VaultAway
+from hindbrain.base.errors import EmbedderDown, IndexMissing, NotFound, UsageError, VaultAway
 from hindbrain.vault.binding import away_error, bind, bind_place, bound_folder, why_away
 from hindbrain.vault.copies import remember_alias
 from hindbrain.vault.discover import PATH_ID_PREFIX, find_vault, is_logseq, read_vault_id
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
+    from hindbrain.models.noted import EmbedderFailure, FailureNotes
     from hindbrain.models.select import Choice
     from hindbrain.search.engine import SearchEngine
     from hindbrain.search.hit import SearchResult
@@ -150,6 +152,8 @@ class App:
         # The agent host that runs this process, "" for none; a server that serves agents is no agent's.
         self.started_by: Callable[[], str] = lambda: ""
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
+        self.tell: Callable[[str], None] = lambda _: None  # for the log of a server: what fails unseen
+        self._chosen: Choice | None = None  # with which the embedder was made
         self._obsidian: tuple[tuple[int, ...], ObsidianSettings] | None = None  # with what it was read from
         self._rules: tuple[tuple[str, ...], IgnoreRules] | None = None
         self._is_bound = False  # it is remembered that the vault is here
@@ -262,13 +266,21 @@ class App:
         from hindbrain.index.progress import silent
 
         self.check_there()
-        embedder = self._embedder_for_sync() if vectors else None
+        embedder, why_none = self._embedder_or_why() if vectors else (None, None)
         report = self.syncer.sync(embedder, listener or silent, verify=verify, confirm=confirm)
         self.check_there()  # binds a vault that was just indexed for the first time
-        return report
+        if why_none is None:
+            return report
+        return replace(report, embedder_error=str(why_none), embedder_code=why_none.code)
+
+    def _embedder_or_why(self) -> tuple[Embedder | None, EmbedderDown | None]:
+        try:
+            return self._embedder_for_sync(), None
+        except EmbedderDown as error:
+            return None, error
 
     def sync_paths(self, paths: Iterable[NotePath]) -> SyncReport:
-        return self.syncer.sync_paths(paths, self._embedder_for_sync())
+        return self.syncer.sync_paths(paths, self._embedder_or_why()[0])
 
     def record_access(self, path: str, query: str = "") -> None:
         """Note that a note was opened: in the vault's log where it has our folder, and in the index."""
@@ -349,11 +361,36 @@ class App:
         return found[0] if len(found) == 1 else revision.path
 
     def _embedder_for_sync(self) -> Embedder | None:
-        """None while `auto` had to fall back: a service that is down must not cost the vectors it made."""
-        if self.embedder is None or not self.embedder_choice().fell_back or not self.index_path.exists():
-            return self.embedder
-        made_by = self.store.meta("embedder")
-        return self.embedder if made_by in (None, self.embedder.name) else None
+        """Raises EmbedderDown while `auto` falls back and the index has vectors of the service it wants:
+        a service that is down must not cost the vectors it made."""
+        if self.embedder is None:
+            return None
+        choice = self.embedder_choice()
+        if self._fell_back and not choice.fell_back:  # the service is back: a long-lived process uses it, too
+            self._forget_embedder()
+        if choice.fell_back and not self._may_use_instead(self.embedder):
+            error = EmbedderDown(
+                f"{choice.reason}; the vectors of {self._index_embedder()} are kept meanwhile"
+            )
+            self._failure_notes(choice.provider).failed(error, "document")
+            raise error
+        return self.embedder
+
+    @property
+    def _fell_back(self) -> bool:
+        """Is the embedder the built-in one instead of a service that could not be used?"""
+        return self._chosen is not None and self._chosen.fell_back
+
+    def _may_use_instead(self, embedder: Embedder) -> bool:
+        return self._index_embedder() in ("", embedder.name)
+
+    def _index_embedder(self) -> str:
+        """Whose vectors the index holds; "" when it holds none."""
+        return str(self.store.meta("embedder") or "") if self.index_path.exists() else ""
+
+    def _forget_embedder(self) -> None:
+        for part in ("embedder", "_asking_embedder", "engine"):
+            self.__dict__.pop(part, None)
 
     def _discard_index(self) -> None:
         """Delete an index that can't be trusted. Whoever keeps it, or the next sync, makes it again."""
@@ -382,6 +419,16 @@ class App:
         from hindbrain.models.select import choose
 
         return choose(self._embedding_settings(), self.config.keys)
+
+    def embedder_failure(self, choice: Choice | None = None) -> EmbedderFailure | None:
+        """How the embedder of the settings failed the last time; None when it worked, as far as is known."""
+        from hindbrain.models.noted import read_failure
+
+        failure = read_failure(self.state)
+        if failure is None:
+            return None
+        chosen = choice or self._chosen or self.embedder_choice()
+        return failure if failure.provider == chosen.provider else None
 
     def follow(self, stop: Event, on_event: Callable[[FollowEvent], None]) -> None:
         """Keep the index in step with the vault until `stop` is set. Busy when another process does so."""
@@ -465,7 +512,24 @@ class App:
     def embedder(self) -> Embedder | None:
         from hindbrain.models.select import make_embedder
 
-        return make_embedder(self._embedding_settings(), self.config.keys)
+        choice = self._chosen = self.embedder_choice()
+        chosen = replace(self._embedding_settings(), provider=choice.provider)
+        return self._noted(make_embedder(chosen, self.config.keys), choice.provider)
+
+    def _noted(self, embedder: Embedder | None, provider: str) -> Embedder | None:
+        """The built-in embedder can't be down: only the others' failures are remembered."""
+        from hindbrain.models.embedder import has_pieces
+
+        if embedder is None or has_pieces(embedder):
+            return embedder
+        from hindbrain.models.noted import NotedEmbedder
+
+        return NotedEmbedder(embedder, self._failure_notes(provider))
+
+    def _failure_notes(self, provider: str) -> FailureNotes:
+        from hindbrain.models.noted import FailureNotes
+
+        return FailureNotes(self.state, provider, self.clock.now, lambda text: self.tell(text))
 
     def _embedding_settings(self) -> EmbeddingSettings:
         from hindbrain.models.embedder import EmbeddingSettings
@@ -514,10 +578,13 @@ class App:
         """For questions: a process that answers many does not wait for a service that hangs."""
         if not self.warm or not self._is_remote:
             return self.embedder
+        from hindbrain.models.noted import NotedEmbedder
         from hindbrain.models.patience import PatientEmbedder
 
-        assert self.embedder is not None
-        return PatientEmbedder(self.embedder)
+        assert isinstance(self.embedder, NotedEmbedder)
+        # Noted outside: that it was too slow for an answer is a failure, whatever it says later.
+        assert self._chosen is not None
+        return self._noted(PatientEmbedder(self.embedder.inner), self._chosen.provider)
 
     @cached_property
     def _relevance(self) -> Callable[[], Relevance | None]:
@@ -540,9 +607,10 @@ class App:
 
         if self.embedder is None or has_pieces(self.embedder):
             return False
+        from hindbrain.models.noted import NotedEmbedder
         from hindbrain.models.remote import RemoteEmbedder
 
-        return isinstance(self.embedder, RemoteEmbedder)
+        return isinstance(self.embedder, NotedEmbedder) and isinstance(self.embedder.inner, RemoteEmbedder)
 
     @property
     def obsidian(self) -> ObsidianSettings:
@@ -624,8 +692,10 @@ class App:
         """For vectors that are made while somebody waits: never a service."""
         from hindbrain.models.embedder import has_pieces
 
-        embedder = self._embedder_for_sync()
-        return embedder if has_pieces(embedder) else None
+        embedder = self.embedder
+        if not has_pieces(embedder) or (self._fell_back and not self._may_use_instead(embedder)):
+            return None
+        return embedder
 
     @cached_property
     def syncer(self) -> Syncer:
@@ -962,6 +1032,10 @@ class App:
         except IndexFault:
             return []
 
+    def _embedder_problem(self) -> str:
+        failure = self.embedder_failure()
+        return f"the search by meaning failed: {failure.message}; {failure.code}" if failure else ""
+
     def _index_standing(self) -> IndexStanding:
         from hindbrain.base.errors import IndexFault
         from hindbrain.index.standing import IndexStanding
@@ -971,7 +1045,7 @@ class App:
             embedder = str(self.store.meta("embedder") or "")
             checked_at = self._freshness.checked_at if self._freshness is not None else 0.0
             synced_at = max(float(self.store.meta("synced_at") or 0.0), checked_at)
-            return IndexStanding("ready", notes, synced_at, embedder)
+            return IndexStanding("ready", notes, synced_at, embedder, self._embedder_problem())
         except IndexFault as error:
             return IndexStanding(error.code)
 

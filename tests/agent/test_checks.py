@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -232,6 +233,9 @@ class _Site(BaseHTTPRequestHandler):
         elif name == "away":
             self.send_response(302)
             self.send_header("Location", "file:///etc/passwd")
+        elif name == "cloud":
+            self.send_response(302)
+            self.send_header("Location", "http://169.254.169.254/latest/meta-data/")
         else:
             self.send_response(404 if name == "gone" else 200)
         self.end_headers()
@@ -264,6 +268,40 @@ def test_three_redirects_are_followed_and_no_more(tmp_path: Path, site: str) -> 
     assert not is_so(look(f"http: {site}/hop/4 200", tmp_path))
     assert is_so(look(f"http: {site}/hop/1 302", tmp_path)), "who asks for a redirect gets it"
     assert not is_so(look(f"http: {site}/away 200", tmp_path))
+
+
+_DISGUISED = (
+    "2130706433", "0x7f.1", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]", "[2002:7f00:1::]", "169.254.169.254",
+    "metadata.google.internal", "[fe80::1]",
+)  # fmt: skip
+
+
+@pytest.mark.promise("P25")
+@pytest.mark.parametrize("host", _DISGUISED)
+def test_a_disguised_address_is_not_asked(tmp_path: Path, site: str, host: str) -> None:
+    port = site.rpartition(":")[2]
+    found = look(f"http: http://{host}:{port}/", tmp_path)
+    assert not found.known and not _Site.seen
+
+
+@pytest.mark.promise("P25")
+@pytest.mark.parametrize("inner", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"])
+def test_a_public_name_that_leads_inward_is_not_asked(
+    tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch, inner: str
+) -> None:
+    port = int(site.rpartition(":")[2])
+    answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (inner, port))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answer)
+    found = look(f"http: http://app.example.org:{port}/", tmp_path)
+    assert not found.known and not _Site.seen
+
+
+@pytest.mark.promise("P25")
+def test_a_server_of_this_machine_may_not_redirect_to_where_a_cloud_keeps_keys(
+    tmp_path: Path, site: str
+) -> None:
+    assert not look(f"http: {site}/cloud 200", tmp_path).known
+    assert _Site.seen == ["/cloud"]
 
 
 def test_a_server_that_does_not_run_is_a_finding(tmp_path: Path, site: str) -> None:

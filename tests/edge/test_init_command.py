@@ -301,3 +301,44 @@ def test_a_folder_that_is_not_there_is_named_with_the_way_to_make_it(cli: Cli, t
     ran = cli.bare("init", str(tmp_path / "no" / "such folder"))
     assert ran.code == 1 and "does not exist" in ran.err
     assert f"mkdir -p '{tmp_path / 'no' / 'such folder'}'" in ran.err
+
+
+def test_inside_a_vault_openclaw_s_layout_needs_a_path(
+    cli: Cli, openclaw: Path, notes: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes.root / "Projects")
+    before = traces(openclaw), traces(notes.root)
+    assert cli.bare("init", "--layout", "openclaw", "--json").error == "usage"
+    assert (traces(openclaw), traces(notes.root)) == before
+    assert cli.bare("init", str(openclaw), "--layout", "openclaw", "--json").data["vault"] == str(openclaw)
+    made = cli.bare("init", str(notes.root), "--layout", "openclaw", "--json").data
+    assert made["vault"] == str(notes.root)
+
+
+def test_who_stands_in_openclaw_s_folder_means_it(
+    cli: Cli, openclaw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.bare("init", "--layout", "openclaw")
+    monkeypatch.chdir(openclaw)
+    made = cli.bare("init", "--layout", "openclaw", "--json")
+    assert made.data["vault"] == str(openclaw) and str(openclaw) in made.err
+
+
+def test_undo_and_redo_of_a_switch_take_the_layout_with_them(cli: Cli, notes: Vault) -> None:
+    cli("init", "--layout", "obsidian")
+    file = notes.root / ".hindbrain" / "layout.toml"
+    notes_before, layout_before = set(notes.root.rglob("*.md")), file.read_bytes()
+    cli("init", "--layout", "brain", "--switch")
+    assert cli("undo").code == 0
+    assert (set(notes.root.rglob("*.md")), file.read_bytes()) == (notes_before, layout_before)
+    assert cli("redo").code == 0
+    assert load_layout(notes.root).name == "brain"
+
+
+def test_undo_of_a_switch_leaves_a_layout_that_its_owner_has_edited(cli: Cli, notes: Vault) -> None:
+    cli("init", "--layout", "obsidian")
+    cli("init", "--layout", "brain", "--switch")
+    file = notes.root / ".hindbrain" / "layout.toml"
+    file.write_text(file.read_text("utf-8") + "# mine\n", encoding="utf-8")
+    assert cli("undo").code == 0
+    assert file.read_text("utf-8").endswith("# mine\n")

@@ -89,3 +89,11 @@ def test_a_vault_without_anything_to_say_says_nothing(cli: Cli, vault: Vault) ->
         {},
     )
     assert "left out" not in cli("status").out
+
+
+def test_a_folder_of_templates_is_no_finding_of_doctor(cli: Cli, vault: Vault) -> None:
+    vault.write("Tea.md", "# Tea\n\nGreen tea.\n")
+    vault.write("Templates/Meeting.md", "# {{title}}\n\n## Who\n")
+    assert cli("sync").code == 0
+    found = {row["name"]: row["state"] for row in cli("doctor", "--json").data["findings"]}
+    assert found["notes"] == "ok"

@@ -142,3 +142,15 @@ def test_a_new_note_goes_where_a_tool_would_put_it(cli: Cli, vault: Vault) -> No
     assert not (vault.root / "Projects").exists() and not (vault.root / "Lonely.md").exists()
     vault.write(".obsidian/app.json", '{"newFileLocation": "folder", "newFileFolderPath": "Drafts"}')
     assert made("write", "Idea", "--text", "hi") == "Drafts/Idea.md"
+
+
+@pytest.mark.parametrize("name", ["Tea", "tea", "Garden/plan"])
+def test_without_an_index_a_note_is_found_by_its_file_name(cli: Cli, notes: Vault, name: str) -> None:
+    notes.rename("Tea.md", "Drinks/Tea.md")
+    before = set(notes.root.rglob("*.md"))
+    assert cli("note", "append", name, "One more line.").code == 0
+    assert set(notes.root.rglob("*.md")) == before
+
+
+def test_without_an_index_a_name_of_two_notes_is_ambiguous(cli: Cli, notes: Vault) -> None:
+    assert cli("note", "append", "plan", "One more line.", "--json").error == "ambiguous"

@@ -35,6 +35,7 @@ class Script:
     def __init__(self, *steps):
         self.steps = steps
         self.mode = "events"
+        self.events_fault = ""
         self.distrusted = []
 
     def batches(self, _stop):

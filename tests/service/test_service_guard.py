@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import itertools
 import json
 import socket
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from service_runs import PATIENCE_S, ServiceRun, wait_until
+from service_runs import PATIENCE_S, ServiceRun
 from test_service_routes import BODIES
 
 from hindbrain.edge.http import json_server
@@ -205,9 +207,9 @@ def test_silent_clients_keep_nobody_out(served: ServiceRun, monkeypatch: pytest.
         connection.close()
 
 
-def test_who_comes_while_all_places_are_at_work_is_let_go(
-    served: ServiceRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextlib.contextmanager
+def all_places_at_work(served: ServiceRun, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Two requests are being answered, and there are no more places. Gives what lets them go on."""
     began, go_on, real = threading.Semaphore(0), threading.Event(), ROUTES["card"]
 
     def wait(app: Any, given: Any) -> Any:
@@ -219,14 +221,50 @@ def test_who_comes_while_all_places_are_at_work_is_let_go(
     monkeypatch.setitem(ROUTES, "flush-plan", ROUTES["flush-plan"]._replace(do=wait))
     with ThreadPoolExecutor(2) as clients:
         answers = [clients.submit(served.ask, route) for route in ("card", "flush-plan")]
-        assert all(began.acquire(timeout=PATIENCE_S) for _ in answers)
-        # Not earlier: a connection from before the test may still be about to close, and counts.
-        monkeypatch.setattr(json_server, "_MOST_CONNECTIONS", 2)
-        with served.connected() as beyond:
-            assert beyond.recv(1) == b""
-        go_on.set()
+        try:
+            assert all(began.acquire(timeout=PATIENCE_S) for _ in answers)
+            # Not earlier: a connection from before the test may still be about to close, and counts.
+            monkeypatch.setattr(json_server, "_MOST_CONNECTIONS", 2)
+            yield go_on
+        finally:
+            go_on.set()
         assert [answer.result(PATIENCE_S).status for answer in answers] == [200, 200]
-    wait_until(lambda: _is_served(served))
+
+
+def test_who_comes_while_all_places_are_at_work_waits_for_one(
+    served: ServiceRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_server, "_PLACE_S", PATIENCE_S)
+    came, take = threading.Semaphore(0), json_server._Server.process_request
+
+    def counted(server: json_server._Server, request: Any, client_address: Any) -> None:
+        take(server, request, client_address)
+        came.release()
+
+    with all_places_at_work(served, monkeypatch) as go_on, ThreadPoolExecutor(6) as others:
+        monkeypatch.setattr(json_server._Server, "process_request", counted)
+        waiting = [others.submit(served.ask, "search", {"query": "tea"}) for _ in range(6)]
+        assert all(came.acquire(timeout=PATIENCE_S) for _ in waiting)
+        go_on.set()
+        assert [answer.result(PATIENCE_S).status for answer in waiting] == [200] * 6
+
+
+@pytest.mark.parametrize("most_waiting", [8, 0])
+def test_who_waits_too_long_for_a_place_hears_when_to_try_again(
+    served: ServiceRun, monkeypatch: pytest.MonkeyPatch, most_waiting: int
+) -> None:
+    monkeypatch.setattr(json_server, "_PLACE_S", 0.05)
+    monkeypatch.setattr(json_server, "_MOST_WAITING", most_waiting)
+    with all_places_at_work(served, monkeypatch):
+        for size in (0, 900_000):  # of a body that nobody reads
+            connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+            connection.request("POST", "/v1/search", b"x" * size)
+            answer = connection.getresponse()
+            told = json.loads(answer.read())
+            assert (answer.status, told["error"]["code"]) == (503, "busy")
+            assert int(answer.headers["Retry-After"]) > 0
+            connection.close()
+    assert _is_served(served)
 
 
 def _is_served(service: ServiceRun) -> bool:

@@ -24,6 +24,7 @@ _TEMP_MARK = ".hb"  # a temp file is named NAME.hbXXXXXXXX.tmp
 _TEMP_END = ".tmp"
 _TEMP_DIGITS = 8
 _ABANDONED_S = 3_600.0  # the writer of a temp file of that age is dead
+_PROBE_BYTES = 4_096
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS
@@ -292,3 +293,16 @@ else:
 
     def _unlock(fd: int) -> None:
         """Nothing is locked."""
+
+
+def why_unwritable(folder: PathLike) -> str:
+    """Why nothing can be written there, in the system's words; "" when it can, or when it is not made yet."""
+    probe = os.path.join(folder, f".probe-{os.getpid()}")  # noqa: PTH118
+    if not os.path.isdir(folder):  # noqa: PTH112
+        return ""
+    try:
+        replace_file(probe, bytes(_PROBE_BYTES), durable=False)
+    except OSError as error:
+        return error.strerror or str(error)
+    _remove(probe)
+    return ""

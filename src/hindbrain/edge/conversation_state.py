@@ -105,7 +105,10 @@ def daemon_state(config: Config) -> dict[str, Any]:
     folder = starting.folder_of(config)
     state: dict[str, Any] = {"running": not starting.is_free(folder, 0), "answers": False}
     address = read_address(str(folder))
-    if address is not None and state["running"]:
+    # One that ends takes its address away. Looked at twice: it may be starting just now.
+    if address is not None and not state["running"] and starting.is_free(folder, 0):
+        state["died"] = address.pid
+    elif address is not None and state["running"]:
         state |= {"pid": address.pid, "version": address.version, "address": address.place}
     reply = request(folder, "status", "", {}, timeout_s=_STATUS_S) if state["running"] else None
     if reply is not None and isinstance(reply.get("result"), dict):

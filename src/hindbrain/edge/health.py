@@ -6,7 +6,7 @@ Nothing here mends anything; `mend` names what would.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -19,6 +19,7 @@ from hindbrain.base.errors import (
     IndexTooNew,
     VaultAway,
 )
+from hindbrain.base.files import why_unwritable
 from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.moved_notes import Trouble
 
 State: TypeAlias = Literal["ok", "doubtful", "wrong"]
+Check: TypeAlias = "Callable[[App], Finding]"
 Mend: TypeAlias = Literal["", "sync", "rebuild", "recover"]
 
 # Parts of a path that tell of a folder which a tool copies while we write: that damages a live index.
@@ -52,10 +54,10 @@ class Finding:
     mend: Mend = ""  # what `doctor --fix` does about it; "": nothing, it is for the owner
 
 
-def examine(app: App) -> Iterator[Finding]:
-    """Run every check. One that fails in itself is a finding; a damaged index is asked nothing more."""
+def examine(app: App, checks: Sequence[Check] | None = None) -> Iterator[Finding]:
+    """Run every check, or these. One that fails is a finding; a damaged index is asked nothing more."""
     sound = there = True
-    for check in _CHECKS:
+    for check in _CHECKS if checks is None else checks:
         if (not sound and check in _OF_THE_INDEX) or (not there and check not in _WITHOUT_A_VAULT):
             continue
         try:
@@ -74,7 +76,7 @@ def examine(app: App) -> Iterator[Finding]:
             yield Finding(_name(check), "wrong", f"could not be checked: {error.strerror or error}")
 
 
-def _name(check: Callable[[App], Finding]) -> str:
+def _name(check: Check) -> str:
     return check.__name__.strip("_").replace("_", " ")
 
 
@@ -100,6 +102,13 @@ def _state_folder(app: App) -> Finding:
             "doubtful",
             f"{str(app.state)!r} seems to lie in a synced folder ({tool}), which can damage the index; "
             "set state.folder",
+        )
+    if why := why_unwritable(app.state):
+        return Finding(
+            "state folder",
+            "wrong",
+            f"{str(app.state)!r} can't be written ({why}); nothing new is indexed or kept: make room, or set "
+            "state.folder",
         )
     return Finding("state folder", "ok", str(app.state))
 
@@ -129,6 +138,12 @@ def _index(app: App) -> Finding:
         return Finding("index", "wrong", str(error), "rebuild")
     if wrong:
         return Finding("index", "wrong", f"the index is damaged: {wrong[0]}", "rebuild")
+    if not app.has_whole_index():
+        if app.store.meta("synced_at"):
+            told = "it was made by another version or with other settings  (index_outdated)"
+        else:
+            told = "its first making was cut short  (index_incomplete)"
+        return Finding("index", "doubtful", told, "sync")
     return Finding("index", "ok", f"{app.index_path} is sound")
 
 
@@ -180,6 +195,8 @@ def _drift(app: App) -> Finding:
 
 
 def _embedder(app: App) -> Finding:
+    from hindbrain.edge.when import moment_text
+
     choice = app.embedder_choice()
     said = f"{choice.provider} ({choice.reason})"
     if choice.fell_back:
@@ -188,6 +205,14 @@ def _embedder(app: App) -> Finding:
     if embedder is None:
         return Finding("embedder", "ok", "none: keyword search only, as the settings say")
     embedder.embed_query("hindbrain doctor")  # a few words of ours, never of a note
+    if noted := app.embedder_failure(choice):
+        return Finding(
+            "embedder",
+            "doubtful",
+            f"{said} answers, and could not embed notes the last time, at {moment_text(noted.at)}: "
+            f"{noted.message}  ({noted.code})",
+            "sync",
+        )
     if app.index_path.exists():
         try:
             held = app.store.meta("embedder")
@@ -214,6 +239,12 @@ def _watch(app: App) -> Finding:
         )
     if watch["last_error"]:
         return Finding("watch", "doubtful", f"running, with trouble: {watch['last_error']}")
+    if watch["events_fault"]:
+        return Finding(
+            "watch",
+            "doubtful",
+            f"running; it looks for changes again and again, since {watch['events_fault']}",
+        )
     return Finding("watch", "ok", f"running ({watch['mode']}, process {watch['pid']})")
 
 
@@ -303,6 +334,12 @@ def _daemon(app: App) -> Finding:
     from hindbrain.edge.conversation_state import daemon_state, why_silent, without_daemon
 
     state = daemon_state(app.config)
+    if state.get("died"):
+        return Finding(
+            "daemon",
+            "doubtful",
+            f"not running: process {state['died']} ended without notice; start it again: hindbrain up",
+        )
     if not state["running"]:
         return Finding("daemon", "ok", f"not running; {without_daemon(app.config)}")
     process = f"process {state.get('pid', 'unknown')}"
@@ -385,28 +422,31 @@ def _leftovers(app: App) -> Finding:
 
 
 def _notes(app: App) -> Finding:
-    """What the last sync left out, and notes that can't be fully understood: for their owner."""
+    """What the last sync could not take in as it is, and notes that can't be fully understood.
+
+    What is left out on purpose, as a folder of templates, is no trouble.
+    """
+    from hindbrain.vault.scan_result import NOTICES, ON_PURPOSE
+
     try:
-        failed = [
-            row
-            for row in app.store.report()
-            if row[1] not in ("conflict_copy", "temporary", "duplicate_link")
-        ]
+        report = [row for row in app.store.report() if row[1] not in ON_PURPOSE]
         problems = app.store.problems()
     except HindbrainError:
         return Finding("notes", "ok", "not known before the first sync")
-    if failed or problems:
-        first = failed[0][0] if failed else problems[0][0]
-        return Finding(
-            "notes",
-            "doubtful",
-            f"{len(failed)} left out, {len(problems)} with something to mend, as {first!r}; "
-            "hindbrain status lists them",
-        )
-    return Finding("notes", "ok", "every note was taken in")
+    noticed = [row for row in report if row[1] in NOTICES]
+    remarked = {path for path, _, _ in noticed}
+    malformed = [path for path, _ in problems if path not in remarked]
+    found = [*(row[0] for row in report if row[1] not in NOTICES), *sorted(remarked), *malformed]
+    if not found:
+        return Finding("notes", "ok", "every note was taken in, but what the settings leave out")
+    left_out = len(found) - len(remarked) - len(malformed)
+    counts = f"{left_out} left out, {len(malformed)} with something to mend"
+    if remarked:
+        counts += f", {len(remarked)} with a remark"
+    return Finding("notes", "doubtful", f"{counts}, as {found[0]!r}; hindbrain status lists them")
 
 
-_CHECKS: tuple[Callable[[App], Finding], ...] = (
+_CHECKS: tuple[Check, ...] = (
     _vault,
     _state_folder,
     _sqlite,
@@ -428,3 +468,5 @@ _CHECKS: tuple[Callable[[App], Finding], ...] = (
 )
 _WITHOUT_A_VAULT = (_vault, _state_folder, _sqlite, _index, _watch, _daemon, _plugins, _hooks, _capture)
 _OF_THE_INDEX = (_rows, _drift, _notes)
+# What `status` asks, too: cheap, and not said by its own lines.
+QUICK: tuple[Check, ...] = (_vault, _state_folder, _sqlite, _memory, _roles, _guards, _events)

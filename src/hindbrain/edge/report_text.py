@@ -29,6 +29,8 @@ def summary(report: SyncReport, took: str) -> str:
     left_out = len(report.skipped) + sum(item.notes for item in report.left_out)
     if left_out:
         parts.append(f"{left_out} left out (hindbrain status)")
+    if too_long := sum(item.reason == "too_many_passages" for item in report.noticed):
+        parts.append(f"{too_long} too long to be found in detail (hindbrain status)")
     return f"{'; '.join(parts)}; {took}"
 
 
@@ -56,7 +58,7 @@ def troubles(report: SyncReport) -> list[str]:
     if report.embedder_error:
         found.append(
             f"{plural(report.pending, 'passage waits', 'passages wait')} for vectors: "
-            f"{report.embedder_error}; keyword search works  (embedder)"
+            f"{report.embedder_error}; keyword search works  ({report.embedder_code})"
         )
     return found
 
@@ -71,6 +73,7 @@ def report_data(report: SyncReport) -> dict[str, Any]:
         "embedded": report.embedded,
         "pending": report.pending,
         "embedder_error": report.embedder_error,
+        "embedder_code": report.embedder_code,
         "suspicious": report.suspicious,
         "failed": [{"path": item.path, "code": item.code, "message": item.message} for item in report.failed],
         "skipped": [

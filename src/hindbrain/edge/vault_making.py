@@ -47,7 +47,7 @@ def arrange(app: App, choice: LayoutChoice) -> FirstNotes:
     from hindbrain.vault.layout import LAYOUT_FILE
 
     if choice.table is not None:
-        app.writer.put_state_file(LAYOUT_FILE, choice.table)
+        app.writer.put_state_file(LAYOUT_FILE, choice.table, undoable=True)
     if not choice.make_notes:
         return FirstNotes()
     # Another layout begins with notes of its own; of the same one, what was moved is not made again.

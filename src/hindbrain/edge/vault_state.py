@@ -11,6 +11,7 @@ from hindbrain.base.errors import ConfigError, HindbrainError, IndexMissing
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.models.select import Choice
 
 
 def vault_state(app: App) -> dict[str, Any]:
@@ -29,7 +30,19 @@ def vault_state(app: App) -> dict[str, Any]:
         "hooks": hooks_state(app.config),
         "conversations": waiting_state(app.state),
         "inbox": inbox_state(app),
+        "findings": findings_state(app),
     }
+
+
+def findings_state(app: App) -> list[dict[str, str]]:
+    """What `doctor` finds wrong or doubtful without a look at every note, and nothing above says."""
+    from hindbrain.edge.health import QUICK, examine
+
+    return [
+        {"name": found.name, "state": found.state, "detail": found.detail}
+        for found in examine(app, QUICK)
+        if found.state != "ok"
+    ]
 
 
 def inbox_state(app: App) -> dict[str, int] | None:
@@ -66,6 +79,8 @@ def memory_state(app: App) -> dict[str, Any]:
 
 def index_state(app: App) -> dict[str, Any] | None:
     """None: not made yet."""
+    from hindbrain.vault.scan_result import NOTICES
+
     try:
         store = app.store
     except IndexMissing:
@@ -85,6 +100,7 @@ def index_state(app: App) -> dict[str, Any] | None:
         "vectors": vectors,
         "pending": max(0, passages - vectors),
         "embedder": str(meta.get("embedder") or ""),
+        "lacks": "" if app.has_whole_index() else "index_outdated" if synced_at else "index_incomplete",
         "sqlite": str(meta.get("sqlite") or ""),
         "left_out": [
             {"path": path, "code": code, "detail": detail, "notes": notes}
@@ -93,7 +109,12 @@ def index_state(app: App) -> dict[str, Any] | None:
         "left_out_by_code": _counts(left_out),
         "attachments": json.loads(str(meta.get("attachments") or "{}")),
         "noticed": [{"path": path, "code": code, "detail": detail} for path, code, detail in indexed],
-        "problems": [_problem(path, line) for path, lines in store.problems() for line in lines.split("\n")],
+        "problems": [
+            problem
+            for path, lines in store.problems()
+            for line in lines.split("\n")
+            if (problem := _problem(path, line))["code"] not in NOTICES
+        ],
     }
 
 
@@ -119,8 +140,30 @@ def _counts(left_out: Sequence[tuple[str, str, str, int]]) -> dict[str, int]:
 
 
 def embedder_state(app: App) -> dict[str, Any]:
+    """`failure` is null when the embedder worked the last time, as far as is known."""
     choice = app.embedder_choice()
-    return {"provider": choice.provider, "reason": choice.reason, "fell_back": choice.fell_back}
+    return {
+        "provider": choice.provider,
+        "reason": choice.reason,
+        "fell_back": choice.fell_back,
+        "failure": _embedder_failure(app, choice),
+    }
+
+
+def _embedder_failure(app: App, choice: Choice) -> dict[str, Any] | None:
+    now = app.clock.now()
+    if choice.provider not in ("builtin", "none"):
+        try:
+            _ = app.embedder  # asks nobody: it says that a key or a folder is missing
+        except HindbrainError as error:
+            return {"role": "any", "code": error.code, "message": str(error), "since": now, "at": now}
+    if noted := app.embedder_failure(choice):
+        return {name: value for name, value in noted._asdict().items() if name != "provider"}
+    if choice.fell_back:
+        return {
+            "role": "any", "code": "embedder_down", "message": choice.reason, "since": now, "at": now,
+        }  # fmt: skip
+    return None
 
 
 def watch_state(app: App) -> dict[str, Any] | None:
@@ -139,6 +182,7 @@ def watch_state(app: App) -> dict[str, Any] | None:
         "mode": beat.mode,
         "last_sync_at": beat.last_sync_at,
         "last_error": beat.last_error,
+        "events_fault": beat.events_fault,
     }
 
 

@@ -31,6 +31,7 @@ class EmbedOutcome:
     embedded: int
     pending: int
     error: str = ""  # why it stopped early; "" when it did not
+    code: str = ""  # of that error
 
 
 def embed_pending(writer: IndexWriter, embedder: Embedder, now_ns: int, listener: Listener) -> EmbedOutcome:
@@ -45,7 +46,7 @@ def embed_pending(writer: IndexWriter, embedder: Embedder, now_ns: int, listener
             done += len(rows)
             listener(Progress("vectors", done, total))
     except EmbedderError as error:
-        return EmbedOutcome(done, writer.pending_count(), str(error))
+        return EmbedOutcome(done, writer.pending_count(), str(error), error.code)
     if done >= _SIGNS_FROM:
         _update_signs(writer, embedder.dim)
     return EmbedOutcome(done, writer.pending_count())

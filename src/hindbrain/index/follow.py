@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar
@@ -157,7 +158,12 @@ class Follower:
         """Follow until `stop` is set. Raises Busy when another process follows this vault already."""
         lock = FileLock(self._state / "watch.lock")
         try:
-            with lock.held(0), Beating(self._state, self._clock, self._heartbeat) as beating:
+            with lock.held(0), ExitStack() as ending:
+                left = read_heartbeat(self._state, self._clock.now())  # one that ends takes it away
+                beating = ending.enter_context(Beating(self._state, self._clock, self._heartbeat))
+                if left is not None:
+                    before = f"the watcher before this one (process {left.heartbeat.pid})"
+                    self._tell("mode", message=f"{before} ended without notice")
                 self._tell("started")
                 for batch in self._changes.batches(stop):
                     if stop.is_set():
@@ -180,6 +186,7 @@ class Follower:
         return Heartbeat(
             os.getpid(), now, health.since, self._changes.mode, health.last_sync_at,
             health.text_error or health.embed_error, health.pending, health.busy_since,
+            self._changes.events_fault,
         )  # fmt: skip
 
     def _step(self, batch: Changes, stop: threading.Event) -> bool:
@@ -297,7 +304,7 @@ class Follower:
             return
         self._health.pending = report.pending
         if report.embedder_error:
-            self._embed_failed("embedder", report.embedder_error)
+            self._embed_failed(report.embedder_code, report.embedder_error)
             return
         self._embed_retry.worked()
         self._embed_due = report.pending > 0

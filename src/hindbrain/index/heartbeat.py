@@ -33,6 +33,7 @@ class Heartbeat:
     last_error: str = ""  # what keeps the index from saying what the vault says; "" when nothing does
     pending: int = 0  # passages without a vector
     busy_since: float = 0.0  # the sync that is under way; one of many minutes may hang
+    events_fault: str = ""  # why the system's events can't be used; "" when they can
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def _read(path: Path) -> Heartbeat | None:
             last_error=str(found.get("last_error", ""))[:_MAX_ERROR_CHARS],
             pending=int(found.get("pending", 0)),
             busy_since=float(found.get("busy_since", 0)),
+            events_fault=str(found.get("events_fault", ""))[:_MAX_ERROR_CHARS],
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return None

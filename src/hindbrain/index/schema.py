@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from hindbrain.base.errors import Busy, IndexDamaged, IndexFault, IndexMissing, IndexTooNew
-from hindbrain.base.files import create_empty, make_folder
+from hindbrain.base.files import create_empty, make_folder, why_unwritable
 
 # SQLite 3.7.0 to 3.51.2 can lose commits when the write-ahead log is reset under two connections.
 _SAFE_SQLITE = 3_051_003
@@ -201,6 +201,11 @@ def as_fault(error: apsw.Error, path: Path) -> IndexFault | Busy:
     if isinstance(error, apsw.FullError):
         return IndexFault(
             f"the disk that holds the index {str(path)!r} is full; free some space and sync again"
+        )
+    if why := why_unwritable(path.parent):
+        return IndexFault(
+            f"the index {str(path)!r} can't be used: nothing can be written in its folder ({why}); "
+            "make room, or set state.folder"
         )
     return IndexFault(f"the index {str(path)!r} can't be used: {error}; try hindbrain doctor")
 

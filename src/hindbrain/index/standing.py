@@ -12,6 +12,7 @@ class IndexStanding(NamedTuple):
     notes: int = 0
     synced_at: float = 0.0  # seconds since the epoch; 0: never
     embedder: str = ""
+    embedder_problem: str = ""  # how it failed the last time, with the code; "" when it worked
 
 
 class Making(NamedTuple):

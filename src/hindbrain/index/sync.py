@@ -18,7 +18,7 @@ from hindbrain.base.errors import HindbrainError, IndexFault, NoteUnreadable
 from hindbrain.base.files import make_folder
 from hindbrain.index.embed import EmbedOutcome, embed_pending
 from hindbrain.index.parallel import on_all_cores
-from hindbrain.index.passages import ChunkSettings
+from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings
 from hindbrain.index.plan import KnownNote, SyncPlan, plan_sync
 from hindbrain.index.progress import Listener, Progress, silent
 from hindbrain.index.reading import FileFailure, Reading, ReadSettings, as_failure, read_files
@@ -66,6 +66,7 @@ class SyncReport:
     embedded: int = 0
     pending: int = 0  # passages without a vector
     embedder_error: str = ""
+    embedder_code: str = ""  # of that error
 
     @property
     def clean(self) -> bool:
@@ -153,7 +154,7 @@ class Syncer:
             unchanged=len(scanned.files) - changed - len(failed),
             failed=failed,
             skipped=scanned.skipped,
-            noticed=scanned.noticed,
+            noticed=(*scanned.noticed, *_too_long(writer)),
             left_out=scanned.left_out,
             attachments=scanned.attachments,
             missing=plan.missing,
@@ -324,9 +325,18 @@ def _batches(files: Sequence[ScannedFile]) -> Iterator[list[ScannedFile]]:
         yield batch
 
 
+def _too_long(writer: IndexWriter) -> Iterator[Noticed]:
+    for path in writer.notes_with_more(MOST_PASSAGES):
+        told = f"more than {MOST_PASSAGES:,} passages; the rest is found only roughly: split the note"
+        yield Noticed(path, "too_many_passages", told)
+
+
 def _braked(gone: Missing) -> tuple[NotePath, ...]:
     return gone.deleted if gone.frozen else ()
 
 
 def _with_vectors(report: SyncReport, outcome: EmbedOutcome) -> SyncReport:
-    return replace(report, embedded=outcome.embedded, pending=outcome.pending, embedder_error=outcome.error)
+    return replace(
+        report, embedded=outcome.embedded, pending=outcome.pending,
+        embedder_error=outcome.error, embedder_code=outcome.code,
+    )  # fmt: skip

@@ -204,6 +204,10 @@ class IndexWriter:
     def known_notes(self) -> dict[NotePath, KnownNote]:
         return known_notes(self._db)
 
+    def notes_with_more(self, passages: int) -> list[NotePath]:
+        """The notes that have more passages than that."""
+        return [path for (path,) in self._db.execute("SELECT path FROM note WHERE passages > ?", (passages,))]
+
     def known_note(self, path: str) -> KnownNote | None:
         return next(iter(known_notes(self._db, path).values()), None)
 

@@ -83,6 +83,7 @@ class MemoryStatus(NamedTuple):
     synced_at: float  # seconds since the epoch; 0: never
     index: str  # type: ignore[assignment]  # hides tuple.index; "ready", or the code of what is wrong with it
     embedder: str  # "" when the search goes by words alone
+    embedder_problem: str = ""  # how it failed the last time; "" when it worked
     problems: tuple[str, ...] = ()
 
     @property

@@ -37,5 +37,6 @@ def standing(memory: Memory) -> MemoryStatus:
         synced_at=index.synced_at,
         index=index.state,
         embedder=index.embedder,
+        embedder_problem=index.embedder_problem,
         problems=tuple(problems),
     )

@@ -102,6 +102,31 @@ class HttpClient:
         content = self.repeated(lambda: self._try("GET", url, headers, b"", timeout_s, credential), url, 0)
         return parsed(content, url)
 
+    def look(self, url: str, *, timeout_s: float) -> tuple[int, str]:
+        """The status that a GET is answered with, and where a redirect leads; nothing of a body is read.
+
+        Tried once. ModelDown: no answer. ModelError: no address to ask, whoever named it.
+        """
+        import httpx
+
+        host = urlsplit(url).hostname or ""
+        if reason := refusal(host):
+            raise ModelError(f"the host {host!r} {reason}; nothing was sent")
+
+        def attempt() -> tuple[int, str] | Transient:
+            try:
+                limits = time_limits(timeout_s)
+                headers = {"User-Agent": "hindbrain"}
+                with self.client_for(url).stream("GET", url, headers=headers, timeout=limits) as response:
+                    target = response.headers.get("Location", "") if response.is_redirect else ""
+                    return response.status_code, target
+            except httpx.TimeoutException:
+                return Transient(f"no answer within {timeout_s:g} s")
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                return failure_of(error, url, None)
+
+        return self.repeated(attempt, url, 0)
+
     def repeated(
         self,
         attempt: Callable[[], T | Transient],

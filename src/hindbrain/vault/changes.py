@@ -67,6 +67,11 @@ class ChangeSource(Protocol):
     @property
     def mode(self) -> Mode: ...
 
+    @property
+    def events_fault(self) -> str:
+        """Why the system's events can't be used; "" while they are, or where the file system has none."""
+        ...
+
     def batches(self, stop: Event) -> Iterator[Changes]:
         """The first asks for a scan; an empty one comes at least every second or so. Ends with `stop`."""
         ...
@@ -100,6 +105,7 @@ class VaultChanges:
         self._open_events = open_events or self._native_events
         self._poll_s = poll_s
         self._mode: Mode = "events"
+        self._events_fault = ""
         self._faults: list[float] = []
         self._unsettled = Changes()  # heard, and not yet worked on by whoever takes the batches
 
@@ -107,7 +113,16 @@ class VaultChanges:
     def mode(self) -> Mode:
         return self._mode
 
+    @property
+    def events_fault(self) -> str:
+        return self._events_fault
+
     def distrust(self, reason: str) -> None:
+        if self._mode == "events":
+            self._events_fault = reason
+            self._poll(reason)
+
+    def _poll(self, reason: str) -> None:
         if self._mode == "events":
             self._mode = "polling"
             self._say(f"{reason}; looking for changes every {self._poll_s:g} s or more instead")
@@ -130,7 +145,7 @@ class VaultChanges:
 
     def batches(self, stop: Event) -> Iterator[Changes]:
         if (system := _silent_system(self._root)) is not None:
-            self.distrust(f"the vault is on {system}, which does not report the changes of other machines")
+            self._poll(f"the vault is on {system}, which does not report the changes of other machines")
         while not stop.is_set():
             if (identity := _identity(self._root)) is None:
                 yield Changes(rescan=True)  # the scan says what is wrong; nothing is removed by it

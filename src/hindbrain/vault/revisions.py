@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import NotFound, VaultError
@@ -101,6 +101,15 @@ class Action:
         return self.entries[-1].revision.when
 
 
+class OwnChange(NamedTuple):
+    """A line that was added to one of our logs in the vault; or one of our files, replaced as a whole."""
+
+    file: str
+    line: str  # or the whole text that was put there
+    whole: bool = False
+    before: str | None = None  # the whole text that was there; None: no file
+
+
 @dataclass(frozen=True, slots=True)
 class Actions:
     """All actions that are kept, and what undo and redo are about."""
@@ -109,7 +118,7 @@ class Actions:
     by_id: Mapping[str, Action]  # those included
     undone_by: Mapping[str, str]  # id of an action that is taken back -> of the undo; the last one is last
     undoes: Mapping[str, str]  # id of an undo -> of what it took back
-    logged: Mapping[str, Sequence[tuple[str, str]]]  # id of an action -> name and line of the logs it filled
+    logged: Mapping[str, Sequence[OwnChange]]  # id of an action -> what it changed in our own files
     order: Sequence[str]  # ids of actions as they were done or redone, the last one last
     is_stale: bool  # somebody did something after the last undo
 
@@ -232,9 +241,12 @@ class Revisions:
         make_folder(self._state)
         self._append({"id": by, "state": state, "of": of, "at": round(self._clock.now(), 3)}, durable=True)
 
-    def note_line(self, action: str, log: str, line: str) -> None:
-        """Record a line that an action has added to one of our logs. Without it, an undo leaves the line."""
-        event = {"id": action, "state": _LOGGED, "log": log, "line": line, "at": round(self._clock.now(), 3)}
+    def note_own(self, action: str, own: OwnChange) -> None:
+        """Record what an action has changed in one of our own files. Without it, an undo leaves it there."""
+        at = round(self._clock.now(), 3)
+        event: dict[str, Any] = {"id": action, "state": _LOGGED, "log": own.file, "line": own.line, "at": at}
+        if own.whole:
+            event |= {"whole": True, "before": own.before}
         with contextlib.suppress(OSError):
             self._append(event, durable=False)
 
@@ -246,7 +258,7 @@ class Revisions:
         undone_by: dict[str, str] = {}
         undoes: dict[str, str] = {}
         takers: set[str] = set()  # actions that only undid or redid another one
-        logged: dict[str, list[tuple[str, str]]] = {}
+        logged: dict[str, list[OwnChange]] = {}
         order: dict[str, None] = {}
         is_stale = False
         for event in self._events():
@@ -256,7 +268,8 @@ class Revisions:
                 order[of] = None
                 is_stale |= event["op"] not in ("undo", "redo", "state") and event.get("via") not in _UNASKED
             if event["state"] == _LOGGED:
-                logged.setdefault(event["id"], []).append((event["log"], event["line"]))
+                own = OwnChange(event["log"], event["line"], bool(event.get("whole")), event.get("before"))
+                logged.setdefault(event["id"], []).append(own)
             if event["state"] in _MARKS:
                 takers.add(event["id"])
                 undone_by.pop(event["of"], None)

@@ -29,6 +29,7 @@ Reason = Literal[
 ]
 NoticeReason = Literal[
     "too_large",  # only the head is indexed
+    "too_many_passages",  # what is beyond 20,000 of them is found only roughly
     "unportable_name",  # other systems forbid it
     "lone_conflict_copy",  # looks like a conflict copy, yet there is no original
     "possible_copy",  # "name 2.md" beside "name.md"
@@ -48,6 +49,8 @@ _LEFT_OUT: frozenset[Reason] = frozenset({"conflict_copy", "temporary", "duplica
 # Of these the text may be there and can't be read now.
 _OUT_OF_REACH: frozenset[Reason] = frozenset({"placeholder", "truncated", "unreadable"})
 
+# Left out because their owner or a rule says so: nothing to look after.
+ON_PURPOSE: frozenset[str] = frozenset((*_LEFT_OUT, *get_args(Rule)))
 NOTICES: frozenset[str] = frozenset(get_args(NoticeReason))  # of files that are indexed
 RULES: frozenset[str] = frozenset(get_args(Rule))
 

@@ -45,7 +45,7 @@ from hindbrain.vault.paths import (
     find_collision,
     resolve_beneath,
 )
-from hindbrain.vault.revisions import Action, Actions, Entry, Revision, Revisions
+from hindbrain.vault.revisions import Action, Actions, Entry, OwnChange, Revision, Revisions
 from hindbrain.vault.state_files import StateFiles
 from hindbrain.vault.turns import turn
 
@@ -265,7 +265,7 @@ class VaultWriter:
         locate: Callable[[Revision], str] | None,
         by: str = "",
         adjust: Adjust | None = None,
-        lines: Sequence[tuple[str, str]] = (),
+        lines: Sequence[OwnChange] = (),
         skipped: Sequence[Action] = (),
         before: Action | None = None,
     ) -> TakenBack:
@@ -291,7 +291,10 @@ class VaultWriter:
             with self._writing():
                 self._revisions.mark("undid" if op == "undo" else "redid", current.id, of)
             if not failed:
-                self._take_lines_back(lines, op)
+                self._take_lines_back([one for one in lines if not one.whole], op)
+                for one in lines:
+                    if one.whole:
+                        self._take_file_back(one, op)
         return TakenBack(op, of, by, tuple(taken), tuple(failed), tuple(skipped))
 
     def _why_not(self, error: HindbrainError, path: str) -> str:
@@ -301,10 +304,22 @@ class VaultWriter:
         ours = bool(last) and last[0].after_hash == error.current_hash
         return f"{error} by {'later actions' if ours else 'hand'}"
 
-    def _take_lines_back(self, lines: Sequence[tuple[str, str]], op: Literal["undo", "redo"]) -> None:
+    def _take_file_back(self, own: OwnChange, op: Literal["undo", "redo"]) -> None:
+        """Put back the file of ours that an action has replaced; what its owner has changed since stays."""
+        now, wanted = (own.line, own.before) if op == "undo" else (own.before, own.line)
+        if now is None:
+            if wanted is not None and not (self._root / ".hindbrain" / own.file).exists():
+                self.put_state_file(own.file, wanted.encode())
+        elif wanted is None:
+            self.remove_state_file(own.file, expected_hash=content_hash(now.encode()))
+        else:
+            old, new = now.encode(), wanted.encode()
+            self.edit_state_file(own.file, lambda data: new if data == old else data)
+
+    def _take_lines_back(self, lines: Sequence[OwnChange], op: Literal["undo", "redo"]) -> None:
         """Take the lines of an action out of our logs, or put them there again."""
-        for log in dict.fromkeys(name for name, _ in lines):
-            wanted = [line.encode() for name, line in lines if name == log]
+        for log in dict.fromkeys(one.file for one in lines):
+            wanted = [one.line.encode() for one in lines if one.file == log]
 
             def change(data: bytes, wanted: list[bytes] = wanted) -> bytes:
                 there = data.split(b"\n")
@@ -374,10 +389,23 @@ class VaultWriter:
         """The bytes of that hash as a revision keeps them, or None."""
         return self._revisions.load(digest)
 
-    def put_state_file(self, relative: str, data: bytes) -> None:
-        """Write one of our own files in the vault's `.hindbrain` folder, whole or not at all."""
+    def put_state_file(self, relative: str, data: bytes, *, undoable: bool = False) -> None:
+        """Write one of our own files in the vault's `.hindbrain` folder, whole or not at all.
+
+        `undoable`: it goes and comes with the action that is going on. For small texts.
+        """
         with self._writing():
+            before = self._own_text(relative) if undoable else None
             self._files.put(relative, data)
+            if undoable and current_action() is not None:
+                change = OwnChange(relative, data.decode("utf-8", "replace"), whole=True, before=before)
+                self._revisions.note_own(self._action().id, change)
+
+    def _own_text(self, relative: str) -> str | None:
+        try:
+            return (self._root / ".hindbrain" / relative).read_bytes().decode("utf-8", "replace")
+        except OSError:
+            return None
 
     def extend_state_file(self, relative: str, more: IO[bytes]) -> None:
         """Add lines to one of our own files in the vault, all of them or none; durable when this returns.
@@ -398,7 +426,7 @@ class VaultWriter:
         with self._writing():
             self._files.append(relative, line, durable=durable)
             if undoable and current_action() is not None:
-                self._revisions.note_line(self._action().id, relative, line)
+                self._revisions.note_own(self._action().id, OwnChange(relative, line))
 
     def remove_state_file(self, relative: str, *, expected_hash: str) -> bool:
         """Remove one of our own files in the vault, and folders that are empty then, for good.

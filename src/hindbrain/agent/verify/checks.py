@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from hindbrain.agent.safety.argv import split_command
 from hindbrain.agent.verify.check import Check, Verdict, shown
-from hindbrain.base.errors import Cancelled, HindbrainError
+from hindbrain.base.errors import Cancelled, HindbrainError, ModelDown
 from hindbrain.context.packs.fence import fence_line
 
 Run: TypeAlias = Callable[[Sequence[str]], tuple[int, str]]  # argv in; exit code and output out
@@ -129,28 +129,27 @@ def _http(check: Check, senses: Senses) -> str:
 
 
 def _status_of(url: str, *, follow: bool) -> int | str:
-    """The status at the end of its redirects; else why there is none, which is a finding."""
-    import httpx
+    """The status at the end of its redirects; else why there is none, which is a finding.
 
-    from hindbrain.models.http import is_nearby
+    The guard of the one client holds: an owner's own machine is asked where the check plainly names it.
+    Raises ModelError where an address is disguised, a cloud's, or an inner one behind a public name.
+    """
+    from hindbrain.models.http import HttpClient, is_nearby
 
     outside = not is_nearby(url)
+    client = HttpClient()
     try:
-        # A proxy from the environment is for the outside world.
-        with httpx.Client(trust_env=outside, timeout=_TIMEOUT_S) as client:
-            for _ in range(_MOST_REDIRECTS + 1):
-                with client.stream("GET", url, headers={"User-Agent": "hindbrain"}) as response:
-                    status = response.status_code
-                    target = response.headers.get("Location", "") if response.is_redirect else ""
-                if not follow or not target:
-                    return status
-                url = urljoin(url, target)
-                if urlsplit(url).scheme not in ("http", "https") or (outside and is_nearby(url)):
-                    return "it redirects to where a page of the outside world has no business"
-    except httpx.TimeoutException:
-        return f"no answer within {_TIMEOUT_S:g} s"
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        return f"no answer: {type(error).__name__}"
+        for _ in range(_MOST_REDIRECTS + 1):
+            status, target = client.look(url, timeout_s=_TIMEOUT_S)
+            if not follow or not target:
+                return status
+            url = urljoin(url, target)
+            if urlsplit(url).scheme not in ("http", "https") or (outside and is_nearby(url)):
+                return "it redirects to where a page of the outside world has no business"
+    except ModelDown as error:
+        return f"no answer: {error.said}"
+    finally:
+        client.close()
     return f"it redirects more than {_MOST_REDIRECTS} times"
 
 

@@ -32,7 +32,8 @@ def configure(parser: ArgumentParser) -> None:
         default="",
         metavar="NAME|FILE",
         help="obsidian, brain, openclaw, para or a TOML file: where the agents' notes are kept; makes the "
-        "first ones (of openclaw, PATH is $OPENCLAW_HOME or ~/.openclaw unless given)",
+        "first ones (of openclaw, PATH is $OPENCLAW_HOME or ~/.openclaw unless given; inside a vault it must "
+        "be given)",
     )
     parser.add_argument(
         "--folder", default=None, metavar="FOLDER", help="the folder in the vault for these notes"
@@ -52,6 +53,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace, out: Output) -> int:
     whole = _is_openclaw_home(args)
+    if whole:
+        _tell_openclaw_home(out)
     args.vault = args.path or args.vault or (str(_openclaw_home()) if whole else ".")
     if args.layout:
         _make_folder(Path(args.vault).expanduser(), args, out)
@@ -95,6 +98,19 @@ def _let_go(args: Namespace) -> str:
 
 def _is_openclaw_home(args: Namespace) -> bool:
     return args.layout == "openclaw" and not args.path and not args.vault
+
+
+def _tell_openclaw_home(out: Output) -> None:
+    """OpenClaw's own folder is meant, unless somebody stands in another vault: that one may be meant."""
+    from hindbrain.vault.discover import find_vault
+
+    home, around = _openclaw_home(), find_vault(Path.cwd())
+    if around is not None and not around.resolve().is_relative_to(home.resolve()):
+        raise UsageError(
+            f"you are in the vault {str(around)!r}, and without a path this layout is for OpenClaw's own "
+            f"folder, {str(home)!r}; name the one that you mean: hindbrain init PATH --layout openclaw"
+        )
+    out.say(f"using OpenClaw's folder {str(home)!r}")
 
 
 def _openclaw_home() -> Path:

@@ -26,6 +26,15 @@ _WHY = {
     "unreadable": "unreadable",
 }
 _ON_PURPOSE = frozenset(_WHY) - {"unreadable"}
+_NOT_EMBEDDED = {
+    "document": "notes could not be embedded",
+    "query": "a question could not be embedded",
+    "any": "it could not be used",
+}
+_LACKS = {
+    "index_outdated": "made by another version or with other settings",
+    "index_incomplete": "its first making was cut short",
+}
 _ATTACHMENTS = {
     "pdf": "PDF",
     "image": "image",
@@ -51,6 +60,12 @@ def run(args: Namespace, out: Output) -> int:
     for name, text in _lines(state, now, plugins.text if plugins else ""):
         out.line(f"{out.paint(f'{name:9}', BOLD)} {safe(text)}")
     index = state["index"]
+    _list(
+        out,
+        "needs attention (hindbrain doctor looks closer)",
+        [f"{found['name']}: {found['detail']}" for found in state["findings"]],
+        everything=True,
+    )
     if index is not None:
         title = "left out, or failed in the last sync" if args.all else "failed in the last sync"
         _list(out, title, _left_out_rows(index, everything=args.all), args.all)
@@ -89,13 +104,15 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
     if index is None:
         yield "index", "none yet: hindbrain sync"
     else:
-        yield "index", f"{index['path']} ({index['bytes'] / 1e6:.1f} MB, {age_text(index['synced_at'], now)})"
+        lacks = f"; {_LACKS[index['lacks']]}: hindbrain sync  ({index['lacks']})" if index["lacks"] else ""
+        age = age_text(index["synced_at"], now)
+        yield "index", f"{index['path']} ({index['bytes'] / 1e6:.1f} MB, {age}){lacks}"
         yield "notes", f"{index['notes']:,} in {plural(index['passages'], 'passage')}"
         pending = f", {index['pending']:,} pending: hindbrain sync" if index["pending"] else ""
         yield "vectors", f"{index['vectors']:,} of {index['embedder'] or 'no embedder'}{pending}"
         if left_out := _left_out_text(index):
             yield "left out", f"{left_out}; hindbrain status --all lists them"
-    yield "embedder", f"{embedder['provider']} ({embedder['reason']})"
+    yield "embedder", f"{embedder['provider']} ({embedder['reason']}){_failure_text(embedder['failure'])}"
     yield "watch", _watch_text(watch)
     yield "daemon", _daemon_text(state["daemon"])
     if plugins:
@@ -111,6 +128,14 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
     if (inbox := state["inbox"]) and inbox["waiting"]:
         ticked = f", {inbox['ticked']} ticked while an agent was running" if inbox["ticked"] else ""
         yield "inbox", f"{plural(inbox['waiting'], 'proposal')}{ticked}: hindbrain inbox"
+
+
+def _failure_text(failure: dict[str, Any] | None) -> str:
+    if failure is None:
+        return ""
+    what = _NOT_EMBEDDED.get(failure["role"], _NOT_EMBEDDED["any"])
+    when, why = moment_text(failure["at"]), failure["message"]
+    return f"; {what} at {when}: {why}; keyword search works  ({failure['code']})"
 
 
 def _memory_text(memory: dict[str, Any]) -> str:
@@ -141,6 +166,8 @@ def _left_out_rows(index: dict[str, Any], *, everything: bool) -> list[str]:
 
 
 def _daemon_text(daemon: dict[str, Any]) -> str:
+    if daemon.get("died"):
+        return f"not running: process {daemon['died']} ended without notice; start it again: hindbrain up"
     if not daemon["running"]:
         return "not running"
     if not daemon["answers"]:
@@ -153,7 +180,7 @@ def _watch_text(watch: dict[str, Any] | None) -> str:
         return "not running"
     if not watch["alive"]:
         return f"stopped without notice ({watch['why_stale']})"
-    trouble = f"; {watch['last_error']}" if watch["last_error"] else ""
+    trouble = "".join(f"; {watch[name]}" for name in ("events_fault", "last_error") if watch[name])
     return f"running since {moment_text(watch['since'])} ({watch['mode']}, process {watch['pid']}){trouble}"
 
 

@@ -48,6 +48,7 @@ class Listening(NamedTuple):
     socket: socket.socket
     address: Address
     folder: Path
+    killed: int = 0  # the process of a daemon that ended without notice before this one
 
 
 @contextlib.contextmanager
@@ -61,10 +62,10 @@ def listening(folder: Path) -> Iterator[Listening]:
     except Busy as error:
         raise Busy("a daemon runs already; `hindbrain up status` shows it") from error
     with held:
-        _clear_former(folder)
+        killed = _clear_former(folder)
         opened, kind, place = _open(folder)
         address = Address(kind, place, secrets.token_urlsafe(32), os.getpid(), __version__, time.time())
-        here = Listening(opened, address, folder)
+        here = Listening(opened, address, folder, killed)
         try:
             _write_address(folder, address)
             yield here
@@ -176,8 +177,9 @@ def leave(here: Listening) -> None:
         _remove_socket(place)
 
 
-def _clear_former(folder: Path) -> None:
-    """Take away what a killed daemon left. Only called by whoever holds the lock."""
+def _clear_former(folder: Path) -> int:
+    """Take away what a killed daemon left; returns its process id, 0 when none was killed. Only called by
+    whoever holds the lock."""
     former = read_address(str(folder))
     forget_silence(str(folder))
     for left in (folder / ADDRESS_FILE, *folder.glob(f"{ADDRESS_FILE}.*.tmp")):
@@ -188,6 +190,7 @@ def _clear_former(folder: Path) -> None:
         place = Path(former.place)
         if place.name == _SOCKET and place.parent.name.startswith(_PRIVATE_PREFIX):
             _remove_socket(place)
+    return former.pid if former is not None else 0
 
 
 def _remove_socket(place: Path) -> None:

@@ -44,6 +44,8 @@ def run_here(folder: Path, *, idle_minutes: float, vault: Path | None = None) ->
 def _serve(here: Listening, signals: _Signals, idle_minutes: float, vault: Path | None) -> str:
     daemon = Daemon(here, idle_s=60 * idle_minutes, first=vault)
     signals.stop(daemon)
+    if here.killed:
+        say(f"the daemon before this one (process {here.killed}) ended without notice")
     say(f"listening at {here.address.place} ({here.address.kind}), process {here.address.pid}")
     try:
         why = daemon.run()

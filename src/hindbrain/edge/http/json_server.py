@@ -1,7 +1,8 @@
 """A server of JSON on loopback, behind the checks of `guard`: whoever serves gives the rules and the answers.
 
-One thread per connection and one request on each, so that a slow client holds up nobody. Nothing of a request
-is read before it has passed the checks; nothing of it is logged. Knows no route.
+One thread per connection and one request on each, so that a slow client holds up nobody. Who comes while all
+places are at work waits for one, and is told to come again when that takes too long. Nothing of a request is
+read before it has passed the checks; nothing of it is logged. Knows no route.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from hindbrain.edge.http.json_body import error_body
 
 _SLOW_S = 10.0  # that a client may take for its whole request
 _MOST_CONNECTIONS = 128
+_MOST_WAITING = 128  # connections that wait for a place while all are at work
+_PLACE_S = 5.0  # that they wait, then they are told to come again
+_RETRY_AFTER_S = 1
 _GOODBYE_S = 1.0  # for a client to take the answer and close
 _MOST_LEFT = 20_000_000  # bytes of a body that nobody wanted, read so that its sender hears why
 _LOOK_S = 0.5  # between looks at who is slow
@@ -88,6 +92,35 @@ def _let_go(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
+def _is_heard(connection: socket.socket) -> bool:
+    """Wait for the client to close: who closes with the answer unread breaks the connection off.
+
+    Also keeps an answer from being lost that was given before the request was read.
+    """
+    left, until = _MOST_LEFT, time.monotonic() + _GOODBYE_S
+    try:
+        connection.shutdown(socket.SHUT_WR)
+        while left > 0 and (wait_s := until - time.monotonic()) > 0:
+            connection.settimeout(wait_s)
+            part = connection.recv(65_536)
+            if not part:
+                return True
+            left -= len(part)
+    except TimeoutError:
+        return True  # slow to close, and has it
+    except OSError:
+        return False
+    return True
+
+
+class _Waiting(NamedTuple):
+    """A connection that waits for a place, and until when (of the monotonic clock)."""
+
+    request: socket.socket
+    client_address: Any
+    until: float
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -96,27 +129,67 @@ class _Server(ThreadingHTTPServer):
         self.socket.close()
         self.socket = listening
         self.serves = serves
+        self._waiting: list[_Waiting] = []  # the first to come first
         self._open: dict[int, tuple[socket.socket, float]] = {}  # and until when its request must be here
         self._lock = threading.Lock()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """When there are too many, whoever has been silent for longest makes room."""
+        """When all places are taken, whoever has been silent for longest makes room; where all are at work,
+        the new one waits for a place."""
+        now = time.monotonic()
         with self._lock:
             full = len(self._open) >= _MOST_CONNECTIONS
             silent = [(until, one) for one, until in self._open.values() if until < _NEVER] if full else []
-            self._open[id(request)] = (request, time.monotonic() + _SLOW_S)
-        if not full:
-            super().process_request(request, client_address)
-        elif silent:
+            at_work = full and not silent
+            waits = at_work and len(self._waiting) < _MOST_WAITING
+            if waits:
+                self._waiting.append(_Waiting(request, client_address, now + _PLACE_S))
+            elif not at_work:
+                self._open[id(request)] = (request, now + _SLOW_S)
+        if silent:
             _let_go(min(silent, key=lambda one: one[0])[1])
+        if not at_work:
             super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        elif not waits:
+            self._turn_away(request)  # on this thread: the others stand in the system's line meanwhile
 
     def shutdown_request(self, request: Any) -> None:
         with self._lock:
             self._open.pop(id(request), None)
         super().shutdown_request(request)
+        self._take_next()
+
+    def _take_next(self) -> None:
+        """Give a free place to who has waited for longest."""
+        with self._lock:
+            if not self._waiting or len(self._open) >= _MOST_CONNECTIONS:
+                return
+            one = self._waiting.pop(0)
+            self._open[id(one.request)] = (one.request, time.monotonic() + _SLOW_S)
+        super().process_request(one.request, one.client_address)
+
+    def _turn_away(self, request: socket.socket) -> None:
+        """Say when to come again, without a look at the request, and let the answer arrive."""
+        self.serves.refused(Refusal(503, "all places were taken"))
+        body = (
+            json.dumps(error_body("busy", "all connections are at work; try again")).encode("ascii") + b"\n"
+        )
+        head = (
+            "HTTP/1.0 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\nRetry-After: {_RETRY_AFTER_S}\r\nConnection: close\r\n\r\n"
+        )
+        with suppress(OSError):
+            request.settimeout(_GOODBYE_S)
+            request.sendall(head.encode("ascii") + body)
+            _is_heard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        with self._lock:
+            left, self._waiting = self._waiting, []
+        for one in left:
+            super().shutdown_request(one.request)
 
     def has_come_in(self, request: socket.socket) -> None:
         """The request is whole: from now on it is not its client who is slow."""
@@ -125,12 +198,16 @@ class _Server(ThreadingHTTPServer):
                 self._open[id(request)] = (request, _NEVER)
 
     def service_actions(self) -> None:
-        """Let go of who sends a request a byte at a time."""
+        """Let go of who sends a request a byte at a time, and turn away who has waited too long."""
         now = time.monotonic()
         with self._lock:
             slow = [request for request, until in self._open.values() if until < now]
+            late = [one.request for one in self._waiting if one.until < now]
+            self._waiting = [one for one in self._waiting if one.until >= now]
         for request in slow:
             _let_go(request)
+        for request in late:
+            threading.Thread(target=self._turn_away, args=(request,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away in the middle is no news."""
@@ -158,7 +235,7 @@ class _Handler(BaseHTTPRequestHandler):
             if not refused.proves:
                 serves.refused(refused)
             self._send(refused.status, error_body("refused", refused.reason), refused.headers)
-            self._heard()
+            _is_heard(self.connection)
             return
         self.server.has_come_in(self.connection)
         reply = serves.answer(Asked(self.command, path, query, body, agent, self._has_gone))
@@ -166,7 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if not (reply.unheard and self._has_gone()):
                 self._send(reply.status, reply.told)
-                heard = self._heard()
+                heard = _is_heard(self.connection)
         finally:
             if reply.unheard is not None and not heard:
                 reply.unheard()
@@ -214,32 +291,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         self.close_connection = True
 
-    def _heard(self) -> bool:
-        """Wait for the client to close: who closes with the answer unread breaks the connection off.
-
-        Also keeps an answer from being lost that was given before the request was read.
-        """
-        left, until = _MOST_LEFT, time.monotonic() + _GOODBYE_S
-        try:
-            self.connection.shutdown(socket.SHUT_WR)
-            while left > 0 and (wait_s := until - time.monotonic()) > 0:
-                self.connection.settimeout(wait_s)
-                part = self.connection.recv(65_536)
-                if not part:
-                    return True
-                left -= len(part)
-        except TimeoutError:
-            return True  # slow to close, and has it
-        except OSError:
-            return False
-        return True
-
     def send_error(self, code: int, *_: object, **__: object) -> None:
         """What is no request at all, or has a method that nobody knows."""
         refused = Refusal(int(code), "this is no request that is served here")
         self.server.serves.refused(refused)
         self._send(refused.status, error_body("refused", refused.reason))
-        self._heard()
+        _is_heard(self.connection)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: what is asked is its owner's business."""

@@ -68,6 +68,7 @@ def status(app: App, _: Arguments) -> Result:
         "waiting": count_waiting(app.state),
         "problems": [
             *(problems if standing.state != "ready" and making is None else ()),
+            *([standing.embedder_problem] if standing.embedder_problem else ()),
             *(troubles.problems if troubles else ()),
         ],
     }

@@ -137,5 +137,7 @@ class Keeper:
 
     def _tell(self, app: App, event: FollowEvent) -> None:
         self._teller.heard(app, event)
-        if event.kind in ("error", "frozen"):
+        if event.kind == "mode":
+            self._say(event.message)
+        elif event.kind in ("error", "frozen"):
             self._say(f"{event.message}  ({event.code or event.kind})")

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.base.errors import IndexFault, NoteUnreadable, NotFound, UsageError, VaultError
+from hindbrain.base.errors import Ambiguous, IndexFault, NoteUnreadable, NotFound, UsageError, VaultError
 from hindbrain.vault.path_rules import NotePath, check_existing_path, check_note_path, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from hindbrain.memory.service import Memory
 
+_SHOWN = 5  # of many notes of one name
 _NOTE_ENDINGS = (".md", ".markdown")
 _OTHER_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
@@ -66,10 +68,33 @@ def place_of(memory: Memory, name: str) -> NotePath:
     path = check_note_path(f"{wanted}.md")
     try:
         return _by_name(memory, wanted)
-    except (NotFound, IndexFault) as error:
+    except IndexFault:
+        return _by_file_name(memory.root, path) or path
+    except NotFound as error:
         if getattr(error, "candidates", ()):
             raise
         return path
+
+
+def _by_file_name(root: Path, wanted: NotePath) -> NotePath | None:
+    """The note whose path ends so, from a look at the files, for a vault without a usable index.
+
+    Raises Ambiguous. Titles and aliases are not known then.
+    """
+    end = "/" + unicodedata.normalize("NFC", wanted).casefold()
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".") and not is_private(name)]
+        above = Path(folder).relative_to(root).as_posix().removeprefix(".")
+        paths = (f"{above}/{name}" if above else name for name in files)
+        found += [path for path in paths if f"/{unicodedata.normalize('NFC', path)}".casefold().endswith(end)]
+    if len(found) > 1:
+        shown = ", ".join(map(repr, sorted(found)[:_SHOWN]))
+        raise Ambiguous(
+            f"{len(found)} notes are called {wanted!r}: {shown}; give the path of one",
+            candidates=tuple(sorted(found)[:_SHOWN]),
+        )
+    return check_existing_path(found[0]) if found else None
 
 
 def list_folder(memory: Memory, name: str) -> Listing:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from hindbrain.base.errors import Busy, WriteFailed, WriteUnknown
 from hindbrain.base.files import AppendLog, append_record, make_folder, replace_file, sync_folder
+from hindbrain.base.plural import plural
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
 from hindbrain.vault.lock import FileLock
 
@@ -63,7 +64,7 @@ class Taken:
     def __init__(self, waiting: list[Waiting]) -> None:
         self.waiting = waiting
         self.applied: set[str] = set()
-        self.problem = ""  # after the flush: why what was applied could not be taken out of the queue
+        self.problem = ""  # after the flush: what was wrong with the queue's files
 
     def done(self, ids: Iterable[str]) -> None:
         self.applied.update(ids)
@@ -130,7 +131,9 @@ class WriteQueue:
             finally:
                 for path in files:
                     try:
-                        self._drop(path, taken.applied)
+                        if damaged := self._drop(path, taken.applied):
+                            told = plural(damaged, "damaged line was", "damaged lines were")
+                            taken.problem = f"{told} set aside in {str(self._state / _UNREADABLE)!r}"
                     except OSError as error:  # the memories are in their notes; they are applied once more
                         taken.problem = f"{path.name} could not be shortened ({error.strerror})"
 
@@ -229,18 +232,22 @@ class WriteQueue:
         rest = data[whole:]  # a line that is being written, or that a crash cut off
         return entries, [*torn, rest] if rest.strip() else torn
 
-    def _drop(self, path: Path, applied: set[str]) -> None:
-        """Take what was applied out of a renamed file, to which nobody appends any more. Raises OSError."""
+    def _drop(self, path: Path, applied: set[str]) -> int:
+        """Take what was applied out of a renamed file, to which nobody appends any more. Raises OSError.
+
+        Returns how many damaged lines were set aside.
+        """
         entries, torn = self._lines(path)
         left = [entry for entry in entries if entry.id not in applied]
         if len(left) == len(entries) and entries:
-            return
+            return 0
         if damaged := _damaged(entries, torn):
             append_record(self._state / _UNREADABLE, b"".join(line + b"\n" for line in damaged))
         if left:
             replace_file(path, b"".join(_line(entry) + b"\n" for entry in left))
         else:
             path.unlink(missing_ok=True)
+        return len(damaged)
 
 
 def _each_once(entries: Iterable[Waiting]) -> list[Waiting]:

@@ -47,7 +47,7 @@ class Flushed(NamedTuple):
 
     applied: tuple[Applied, ...] = ()
     failed: tuple[Failure, ...] = ()
-    problem: str = ""  # why what was applied is still in the queue; the next flush takes it out
+    problem: str = ""  # what was wrong with the queue's files: damaged lines, what could not be taken out
 
     def answer_to(self, memory_id: str) -> Remembered | None:
         return next((entry.answer for entry in self.applied if entry.waiting.id == memory_id), None)

@@ -147,7 +147,7 @@ def status_answer(status: MemoryStatus) -> ToolResult:
         f"Waiting: {status.pending} to be saved, {status.inbox} in the inbox for the user.",
         f"Layout: {status.layout}{where}.",
         f"Search: {_index_text(status)}.",
-        *(f"({problem})" for problem in status.problems),
+        *(f"({problem})" for problem in (status.embedder_problem, *status.problems) if problem),
     ]
     data = status._asdict() | {"counts": dict(status.counts), "problems": list(status.problems)}
     return ToolResult("\n".join(lines), data)
