@@ -587,18 +587,18 @@ class App:
         return self._noted(PatientEmbedder(self.embedder.inner), self._chosen.provider)
 
     @cached_property
-    def _relevance(self) -> Callable[[], Relevance | None]:
+    def _relevance(self) -> Callable[[], Relevance]:
         from hindbrain.memory.relevance import make_relevance
 
         return make_relevance(self._text_encoder, false_rate=_FALSE_RATE)
 
-    def _text_encoder(self) -> TextEncoder | None:
-        """For memories and prompts: on this machine, whatever makes the vectors of notes; None: by words."""
-        from hindbrain.memory.relevance import TableEncoder
+    def _text_encoder(self) -> TextEncoder:
+        """For memories and prompts: on this machine, whatever makes the vectors of notes."""
+        from hindbrain.memory.relevance import TableEncoder, WordsAlone
         from hindbrain.models.static import load_static
 
         if self.config.text("embedding.provider") == "none":
-            return None
+            return WordsAlone()
         return TableEncoder(load_static())
 
     @property

@@ -329,7 +329,7 @@ def test_a_new_vault_of_each_layout_is_in_order(
 def test_a_day_in_each_layout_leaves_it_in_order(
     hindbrain: Hindbrain, notes: Path, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hindbrain("init", "--layout", layout)
+    hindbrain("init", str(notes), "--layout", layout)
     hindbrain("remember", "The boat is moored at Pier 4")
     hindbrain("remember", "Never varnish in the rain", "--category", "pattern")
     assert hindbrain("remember", "The boat is moored at Pier 7", "--json").data["action"] == "supersede"

@@ -67,10 +67,10 @@ class Surroundings(NamedTuple):
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     index_path: Path
     layout: Callable[[], Layout]
+    relevance: Callable[[], Relevance]  # judges how well memories fit a prompt
     hits: int = 10  # that a search or a recall returns when no number is asked for
     keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
     agent: Callable[[], str] = lambda: ""  # the agent host that runs this process; "" for none
-    relevance: Callable[[], Relevance | None] = lambda: None  # judges memories by meaning; None: words only
 
 
 class MemoryParts:

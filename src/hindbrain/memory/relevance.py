@@ -11,14 +11,15 @@ Pure but for the encoder. Knows nothing of notes, packs or sessions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from hindbrain.memory.items.item import MemoryItem
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.models.embedder import Vectors
     from hindbrain.models.static import StaticEmbedder
 
@@ -32,7 +33,7 @@ _COMMON_CUE = 0.01  # share of generic prompts with it, above which a cue tells 
 _JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general tasks may touch a memory
 _STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
 _LONGEST = 2_000  # characters of a prompt or a memory that are looked at
-_BLOCK = 4_096  # memories compared at once
+_TYPICAL = Path(__file__).with_name("typical_memories.txt")
 
 
 class TextEncoder(Protocol):
@@ -80,6 +81,18 @@ class Fit(NamedTuple):
     close: bool  # fits better than generic prompts do, and not far worse than the best one
 
 
+class WordsAlone:
+    """For an owner who wants no embedder: memories are judged by shared words and cues."""
+
+    name = "words"
+    false_rate = 1.0
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        import numpy as np
+
+        return np.zeros((len(texts), 1), dtype=np.float32)
+
+
 class Relevance:
     """Judges memories with one encoder. Keeps vectors of texts it has seen. For one thread."""
 
@@ -88,14 +101,23 @@ class Relevance:
         self._false_rate = min(1.0, false_rate * encoder.false_rate)
         self._seen: dict[str, Vectors] = {}
         self._generic: _Generic | None = None
+        self._typical_bar: float | None = None
         self._memories: tuple[object, _Memories] | None = None
 
-    def rank(self, prompt: str, items: Sequence[MemoryItem], *, version: object = None) -> list[Fit]:
-        """All `items`, the best first. `version`: the same value promises the same items as last time."""
+    def rank(
+        self, prompt: str, items: Sequence[MemoryItem], *, asked: bool = False, version: object = None
+    ) -> list[Fit]:
+        """All `items`, the best first.
+
+        `asked`: somebody asks for memories, so that few words are no reason to doubt. `version`: the same
+        value promises the same items as last time.
+        """
         if not items or not prompt.strip():
             return []
         memories = self._prepared(items, version)
         scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
+        if asked:
+            scores += _PER_MISSING_WORD * _missing_words(prompt)
         order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].path, items[at].line))
         margins = [float(scores[at]) - memories.bar for at in order]
         least = max(0.0, margins[0] - _BEHIND_BEST)
@@ -105,9 +127,17 @@ class Relevance:
         if version is not None and self._memories is not None and self._memories[0] == version:
             return self._memories[1]
         memories = _Memories(items, self._vectors(text for item in items for text in _texts(item)))
-        memories.bar = self._bar(memories)
+        memories.bar = max(self._bar(memories), self._least_bar())
         self._memories = (version, memories)
         return memories
+
+    def _least_bar(self) -> float:
+        """The bar of a typical memory: among a handful of memories, generic prompts reach little."""
+        if self._typical_bar is None:
+            texts = _TYPICAL.read_text("utf-8").splitlines()
+            typical = [MemoryItem("", text) for text in texts]
+            self._typical_bar = self._bar(_Memories(typical, self._encoder.encode(texts)))
+        return self._typical_bar
 
     def _vectors(self, texts: Iterable[str]) -> Vectors:
         import numpy as np
@@ -244,16 +274,12 @@ def _mean_of_nearest(likeness: Vectors) -> Vectors:
     return nearest
 
 
-def make_relevance(
-    encoder: Callable[[], TextEncoder | None], *, false_rate: float
-) -> Callable[[], Relevance | None]:
-    """A `Relevance` for whichever encoder there is at the moment; None without one."""
+def make_relevance(encoder: Callable[[], TextEncoder], *, false_rate: float) -> Callable[[], Relevance]:
+    """A `Relevance` for whichever encoder there is at the moment."""
     made: dict[str, Relevance] = {}
 
-    def current() -> Relevance | None:
+    def current() -> Relevance:
         found = encoder()
-        if found is None:
-            return None
         if found.name not in made:
             made.clear()
             made[found.name] = Relevance(found, false_rate=false_rate)

@@ -251,11 +251,11 @@ class _Assembly:
 
     @cached_property
     def _memory_fits(self) -> Sequence[Fit]:
-        """How well each memory fits the prompt; empty where that is not asked or can't be judged."""
+        """How well each memory fits the prompt; empty where that is not asked."""
         query = self._wanted.intent.query
         if "memories" not in self._slots or not query.strip() or self._wanted.filters != Filters():
             return ()
-        return self._sources.memory().fits(query) or ()
+        return self._sources.memory().fits(query)
 
     @cached_property
     def _memory_places(self) -> frozenset[tuple[str, int]]:
