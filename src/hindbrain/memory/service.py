@@ -149,7 +149,13 @@ class Memory(MemoryParts):
 
         weight = item.importance if importance is None else importance
         new = item._replace(
-            id=new_id(), text=text, importance=weight, source=source, created=self.today(), related=(), day_note=""
+            id=new_id(),
+            text=text,
+            importance=weight,
+            source=source,
+            created=self.today(),
+            related=(),
+            day_note="",
         )
         twins = self._applier.edit(item.path, [Add(new), Strike(item, new.id)], self.today())
         kept = twins.get(new.id, new).id

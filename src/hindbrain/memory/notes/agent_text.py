@@ -95,9 +95,9 @@ def _pieces(heard: Heard) -> list[Heard]:
 def attributed(
     memory: Memory, path: NotePath, text: str, page: Page | None, *, replaces: bool = False
 ) -> str:
-    """The text with the words of less trusted sources marked as theirs, and additions as the agent's.
+    """The text with the words of less trusted sources marked as theirs.
 
-    An addition to a note that is the owner's as a whole is marked; in an agent's own note only strangers' words.
+    What is added to a note that is the owner's as a whole is marked as the agent's, too.
     `page`: the note as it is, None for a new one. `replaces`: `text` is the whole of it, not an addition.
     UsageError where a mark has no place, and for what only the owner may say; Refused for a note that would
     make the vault another one.

@@ -137,7 +137,9 @@ class Notebook:
             self._let_editors_finish(path)
 
         def changed(current: bytes | None) -> bytes | None:
-            page = None if current is None else Page(check_existing_path(path), current, content_hash(current))
+            page = (
+                None if current is None else Page(check_existing_path(path), current, content_hash(current))
+            )
             data = change(page)
             if data is not None:
                 self._announce(path, ABSENT if page is None else page.hash, content_hash(data))

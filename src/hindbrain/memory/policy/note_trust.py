@@ -1,7 +1,7 @@
 """What an agent may say in a note about where the note comes from: its own word at most, never its owner's.
 
-Owns the `source` property of notes that agents write. A new note without frontmatter is signed, and stays so when
-an agent replaces it; otherwise an agent's text is never altered, only refused.
+Owns the `source` property of notes that agents write. A new note without frontmatter is signed, and stays so
+when an agent replaces it; otherwise an agent's text is never altered, only refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def signed(text: str, clock: Clock) -> str:
 
 
 def still_signed(before: str, after: str) -> str:
-    """`after`, the new text of a note, with the day and source that a note of an agent's had and it leaves out."""
+    """The new text of an agent's note, with the day and source that the old one had and it leaves out."""
     from hindbrain.vault.origin import stated_source
     from hindbrain.vault.splice import set_property
 

@@ -154,8 +154,10 @@ class Storage:
         # Decided without a lock, since the judge may ask a model. What another process did meanwhile is seen
         # when the notes are changed.
         begun = self._clock.now()
-        resolved = self._resolver().resolve(waiting)
+        resolved = [] if own else self._resolver().resolve(waiting)
         with self._queue.flushing(timeout_s, own=own) as taken:
+            if own:  # decided here, so that it is done for all who have joined the queue meanwhile
+                resolved = self._resolver().resolve(taken.waiting)
             held = {entry.id for entry in taken.waiting}
             batch = [one for one in resolved if one.waiting.id in held or one.waiting is extra]
             applied, failed = self._applier.apply(batch, self._today())

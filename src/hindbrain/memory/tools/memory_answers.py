@@ -12,7 +12,14 @@ from hindbrain.memory.tools.search_answers import cited, weakness
 from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
-    from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, RecalledMemory, Remembered, Updated
+    from hindbrain.memory.answers import (
+        Forgotten,
+        MemoryStatus,
+        Recalled,
+        RecalledMemory,
+        Remembered,
+        Updated,
+    )
     from hindbrain.search.hit import Hit
 
 _MOST_OF_ONE = 500  # characters of a memory or passage
@@ -43,7 +50,10 @@ def _deed(done: Remembered) -> str:
     why = f" ({'; '.join(done.reasons)})" if done.reasons else ""
     match done.action:
         case "merge":
-            return f"Known already; it is one memory now: {done.citation or '^' + done.id}"
+            where = done.citation or f"^{done.id}"
+            if done.other is not None and done.other.text != done.text:
+                return f"Added to what was known; {where} says now: {_cut(done.text)!r}"
+            return f"Known already, and your words are kept with it: {where}: {_cut(done.text)!r}"
         case "supersede":
             return f"Remembered as {done.citation or '^' + done.id}; it replaces{other}"
         case "related":
@@ -54,8 +64,8 @@ def _deed(done: Remembered) -> str:
             return f"Not stored{why}:{other}"
         case "queued":
             return (
-                f"Remembered as ^{done.id}; it is saved and queued for its note. Whether it replaces or joins "
-                "an older memory is decided there; recall shows it then."
+                f"Remembered as ^{done.id}: saved, and queued for its note. Whether it replaces or joins an "
+                "older memory is decided there; recall shows it then."
             )
         case _:
             return f"Remembered as {done.citation or '^' + done.id}{why}"
@@ -136,7 +146,9 @@ def updated_answer(updated: Updated) -> ToolResult:
     if replaced is None:
         return ToolResult(f"Updated {item.citation}: {_cut(item.text)}", data)
     words = f"; it replaces {replaced.citation}: {_cut(replaced.text)!r}, which stays there, struck through"
-    return ToolResult(f"Stored as {item.citation}: {_cut(item.text)}{words}", data | {"replaced": replaced.id})
+    return ToolResult(
+        f"Stored as {item.citation}: {_cut(item.text)}{words}", data | {"replaced": replaced.id}
+    )
 
 
 def forgotten_answer(forgotten: Forgotten) -> ToolResult:
