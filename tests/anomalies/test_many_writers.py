@@ -270,8 +270,8 @@ def test_who_waits_for_the_queue_is_written_by_who_comes_first(place: Path) -> N
         for thread in threads:
             thread.start()
         waiting.wait()
-        while len(app.memory.queue.pending()) < 5:  # all of them have joined the queue
-            pass
+        while len(app.memory.queue.pending()) < 5 and any(map(threading.Thread.is_alive, threads)):
+            pass  # until all of them have joined the queue
     for thread in threads:
         thread.join()
     assert answers == ["new"] * 5
