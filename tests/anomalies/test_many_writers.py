@@ -23,12 +23,13 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("the agents are forked", allow_module_level=True)
 
+from tests.anomalies import agents, oracle
+from tests.anomalies.agents import CommandDoor, Door, McpDoor, Told
+
 from hindbrain.app import App
 from hindbrain.memory.policy.policy import Policy
 from hindbrain.vault.lock import FileLock
 from hindbrain.vault.write import VaultWriter
-from tests.anomalies import agents, oracle
-from tests.anomalies.agents import CommandDoor, Door, McpDoor, Told
 
 AGENTS = 50
 _MOST_TIMES = 15  # of the mean wait; 10 when this was written
