@@ -10,11 +10,13 @@ import os
 import re
 import sys
 import tempfile
+import threading
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -24,8 +26,15 @@ if sys.platform == "win32":
 from tests.anomalies import agents, oracle
 from tests.anomalies.agents import CommandDoor, Door, McpDoor, Told
 
+from hindbrain.app import App
+from hindbrain.memory.policy.policy import Policy
+from hindbrain.vault.lock import FileLock
+from hindbrain.vault.write import VaultWriter
+
 AGENTS = 50
 _MOST_TIMES = 15  # of the mean wait; 10 when this was written
+_MOST_APART = 5  # p99 of the slowest writing tool to that of the middle one; 1 to 2 when this was written
+_WRITING = ("remember", "task_create", "task_update", "vault_append", "vault_write")
 
 
 def run(place: Path, deeds: int) -> tuple[Path, list[Told]]:
@@ -186,6 +195,89 @@ def test_none_of_fifty_processes_is_turned_away_or_starves(long: Long) -> None:
     # The promised 2 s are a matter of the machine. How much longer the slowest wait than all of them is not.
     waits = [one.seconds for one in long.told if _agent(one.token) not in ("48", "49")]
     assert agents.percentile(waits, 0.99) <= _MOST_TIMES * sum(waits) / len(waits)
+
+
+@pytest.mark.slow
+@pytest.mark.promise("P11")
+def test_no_tool_makes_its_callers_wait_much_longer_than_the_others(long: Long) -> None:
+    """As they did when those who change one note stood in a line of their own, and then in the writer's."""
+    servers = [one for one in long.told if _agent(one.token) not in ("48", "49")]
+    times = [[one.seconds for one in servers if one.tool == tool] for tool in _WRITING]
+    slowest = sorted(agents.percentile(each, 0.99) for each in times)
+    assert slowest[-1] <= _MOST_APART * slowest[len(slowest) // 2]
+
+
+@pytest.mark.promise("P11")
+def test_who_writes_to_a_shared_note_keeps_nobody_from_its_turn(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it is decided what to write, and while the writer writes, the note's turn is free."""
+    agents.prepare(place, 1)
+    app = agents.make_app(place)
+    taken: list[str] = []
+
+    def check(path: str) -> None:
+        with FileLock(app.state / "turns" / f"{zlib.crc32(path.encode()) % 64}.lock").held(0):
+            taken.append(path)
+
+    attempt, trust_of = VaultWriter._attempt, Policy.trust_of
+
+    def attempted(writer: VaultWriter, where: Any, change: Any) -> Any:
+        check(where.path)
+        return attempt(writer, where, change)
+
+    def judged(policy: Policy, text: str, *, source: str) -> str:
+        check(agents.LOG)
+        return trust_of(policy, text, source=source)
+
+    monkeypatch.setattr(VaultWriter, "_attempt", attempted)
+    monkeypatch.setattr(Policy, "trust_of", judged)
+    door = agents.ToolDoor(app)
+    for tool, args in (
+        ("vault_append", {"path": agents.LOG, "content": "- one"}),
+        ("vault_append", {"path": agents.LOG, "content": "- two", "heading": "Events"}),
+        ("task_create", {"title": "Look after it"}),
+        ("task_update", {"title": "Look after it", "status": "done"}),
+        ("remember", {"fact": "Anna lives beside Berta", "importance": 0.9}),
+    ):
+        assert door.use(tool, args).code == "ok", tool
+    assert {agents.LOG, agents.TASKS, "Agent/Memory/fact.md"} <= set(taken)
+    door.close()
+
+
+@pytest.mark.promise("P11")
+def test_who_waits_for_the_queue_is_written_by_who_comes_first(place: Path) -> None:
+    """Five immediate memories behind one flush: one write of the note for all of them."""
+    agents.prepare(place, 1)
+    app = agents.make_app(place)
+    apps = [agents.make_app(place) for _ in range(5)]
+    facts = [
+        "Anna plays the oboe",
+        "Tea is green",
+        "Boats need paint",
+        "Lyon has trams",
+        "Rent is due monthly",
+    ]
+    waiting = threading.Barrier(6)
+    answers: list[str] = []
+
+    def remember(one: App, fact: str) -> None:
+        waiting.wait()
+        answers.append(one.memory.remember(fact, importance=0.9).action)
+        one.close()
+
+    threads = [threading.Thread(target=remember, args=pair) for pair in zip(apps, facts, strict=True)]
+    with app.memory.queue.flushing(5):
+        for thread in threads:
+            thread.start()
+        waiting.wait()
+        while len(app.memory.queue.pending()) < 5 and any(map(threading.Thread.is_alive, threads)):
+            pass  # until all of them have joined the queue
+    for thread in threads:
+        thread.join()
+    assert answers == ["new"] * 5
+    assert [one.op for one in app.writer.history("Agent/Memory/fact.md")] == ["create"]
+    app.close()
 
 
 @pytest.mark.slow

@@ -163,7 +163,20 @@ def test_the_log_says_who_decided_and_how(
         (ids[1], "refused", "command", True),
         (ids[2], "accepted", "note", False),
     ]
-    assert ids[0] in cli("inbox", "--log").out
+    assert [one["text"].partition(" ")[0] for one in told] == ["Lisbon", "Porto", "Faro"]
+    assert ids[0] in cli("inbox", "--log").out and "Porto opens in June" in cli("inbox", "--log").out
+
+
+def test_a_refused_proposal_that_comes_again_is_called_refused(
+    cli: Cli, ids: list[str], vault: Vault, make_app: Callable[..., App]
+) -> None:
+    cli("inbox", "refuse", ids[1])
+    app = make_app(vault.root)
+    refused = app.memory.policy.judge("Porto opens in June", source="agent").reasons
+    app.memory.tombstones.add("Lisbon opens in May", why="forgotten")
+    forgotten = app.memory.policy.judge("Lisbon opens in May", source="agent").reasons
+    app.close()
+    assert refused and forgotten and refused != forgotten
 
 
 def test_accepting_all_of_nothing_asks_nothing(cli: Cli) -> None:

@@ -44,6 +44,14 @@ def test_undo_goes_further_back_each_time_and_redo_forward(cli: Cli, made: Vault
     assert notes(made.root) == states[-2], "what was redone can be undone again"
 
 
+def test_the_list_shows_a_new_fact_with_the_one_that_it_replaced(cli: Cli, made: Vault) -> None:
+    cli("remember", "Favourite editor is vim")
+    cli("remember", "Favourite editor is ed")
+    (change,) = cli("undo", "--list", "--json").data["actions"][0]["changes"]
+    assert change["text"].startswith("+ Favourite editor is ed")
+    assert "Favourite editor is vim" in change["text"]
+
+
 @pytest.mark.promise("P9")
 def test_an_action_of_several_notes_is_one_undo(cli: Cli, made: Vault, writer: VaultWriter) -> None:
     before = notes(made.root)

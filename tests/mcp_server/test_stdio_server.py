@@ -74,6 +74,36 @@ async def _use_every_tool(client: Client) -> dict[str, str]:
     return said
 
 
+async def _contradict(client: Client) -> dict[str, str]:
+    said = {}
+    for tool, arguments in (
+        ("remember", {"fact": "Favourite editor is ed", "importance": 0.9, "category": "preference"}),
+        ("memory_update", {"memory_id": "m-00000001", "content": "Favourite editor is emacs"}),
+    ):
+        result = await client.call_tool(tool, arguments)
+        assert not result.is_error, text_of(result)
+        said[tool] = text_of(result)
+    return said
+
+
+@pytest.mark.promise("P18")
+def test_what_its_owner_typed_stays_readable_when_an_agent_says_something_else(
+    servers: Servers, notes: Vault
+) -> None:
+    path = "Agent/Memory/preference.md"
+    mine = "- Favourite editor is vim [source:: user] ^m-00000001"
+    notes.write(path, f"---\ntype: memory\ncategory: preference\ntags: [agent]\n---\n{mine}\n")
+    said = servers.talk(_contradict, "--tools", "all")
+    lines = (notes.root / path).read_text(encoding="utf-8").split("\n")
+    (ed,) = [line for line in lines if "is ed " in line]
+    assert ed.startswith("- Favourite") and "[source:: agent]" in ed and "[related:: ^m-00000001]" in ed
+    (vim,) = [line for line in lines if "is vim" in line]
+    (emacs,) = [line for line in lines if "is emacs" in line]
+    assert vim.startswith("- ~~Favourite editor is vim~~") and "[source:: user]" in vim
+    assert f"[superseded:: {emacs.rpartition(' ')[2]}]" in vim and "[source:: agent]" in emacs
+    assert "m-00000001" in said["remember"] and "Favourite editor is vim" in said["memory_update"]
+
+
 def test_every_tool_works_through_the_protocol(servers: Servers, notes: Vault) -> None:
     said = servers.talk(_use_every_tool, "--tools", "all")
     assert set(said) == {tool.name for tool in TOOLS}
@@ -295,7 +325,7 @@ def test_servers_on_one_vault_lose_nothing(servers: Servers, notes: Vault, count
     for number in range(count):
         for turn in range(rounds):
             word = f"agent{number}turn{turn}"
-            assert shared.count(f"line {word}\n") == 1
+            assert shared.count(f"line {word} [source:: agent]\n") == 1
             assert everything.count(f"**Task {word}**") == 1
             assert f"of {word} is" in everything
 

@@ -30,8 +30,8 @@ class Stones:
     def __init__(self, *texts: str) -> None:
         self.texts = set(texts)
 
-    def covers(self, text: str) -> bool:
-        return text in self.texts
+    def why(self, text: str) -> str:
+        return "forgotten" if text in self.texts else ""
 
     def lift(self, text: str) -> bool:
         known = text in self.texts

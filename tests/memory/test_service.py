@@ -542,7 +542,7 @@ def test_an_update_changes_its_line_and_nothing_else(memory: Memory, vault: Vaul
     done = now(memory, "Likes tea", category="preference")
     vault.edit(PREFERENCES, "- Likes tea", "- Likes [mood:: fine] tea")
     before = note(vault)
-    item = memory.update(done.id, text="Likes green tea", importance=0.9)
+    item = memory.update(done.id, text="Likes green tea", importance=0.9).item
     assert (item.text, item.importance) == ("Likes green tea", 0.9)
     changed = before.replace("Likes [mood:: fine] tea", "Likes green tea [mood:: fine]")
     assert note(vault) == changed.replace("[importance:: 0.5]", "[importance:: 0.9]")
@@ -550,9 +550,39 @@ def test_an_update_changes_its_line_and_nothing_else(memory: Memory, vault: Vaul
 
 def test_an_agent_s_words_in_its_owner_s_line_are_the_agent_s(memory: Memory) -> None:
     done = now(memory, "Likes tea", source="user")
-    assert memory.update(done.id, importance=0.9).source == "user"
-    assert memory.update(done.id, text="Likes green tea", source="user").source == "user"
-    assert memory.update(done.id, text="Likes black tea").source == "agent"
+    assert memory.update(done.id, importance=0.9).item.source == "user"
+    assert memory.update(done.id, text="Likes green tea", source="user").item.source == "user"
+    updated = memory.update(done.id, text="Likes black tea")
+    assert (updated.item.source, updated.item.importance) == ("agent", 0.9)
+    assert updated.replaced is not None and updated.replaced.text == "Likes green tea"
+    old = memory.book.find(done.id)
+    assert (old.text, old.source, old.superseded) == ("Likes green tea", "user", updated.item.id)
+    # The agent's own line is corrected in place, and so is the agent's line by the owner.
+    for source in ("agent", "user"):
+        again = memory.update(updated.item.id, text=f"Likes tea, says the {source}", source=source)
+        assert (again.item.id, again.replaced) == (updated.item.id, None)
+
+
+def test_an_agent_s_fact_never_strikes_what_its_owner_said(memory: Memory) -> None:
+    mine = now(memory, "Favourite editor is vim", source="user")
+    theirs = now(memory, "Favourite editor is ed")
+    assert (theirs.action, theirs.other and theirs.other.id) == ("related", mine.id)
+    assert theirs.reasons
+    assert [item.text for item in memory.book.items() if not item.superseded] == [
+        "Favourite editor is vim",
+        "Favourite editor is ed",
+    ]
+    assert now(memory, "Favourite editor is ed", source="user").action == "supersede"
+
+
+def test_what_its_owner_said_in_a_conversation_replaces_what_they_said_before(memory: Memory) -> None:
+    mine = now(memory, "Favourite editor is vim", source="user")
+    heard = now(memory, "Favourite editor is ed", from_owner=True)
+    assert (heard.action, heard.source) == ("supersede", "agent")
+    assert memory.book.find(mine.id).superseded == heard.id
+    # A tool's text is nobody's word, wherever it was heard.
+    read = now(memory, "Favourite editor is emacs", source="tool", from_owner=True)
+    assert read.action == "related"
 
 
 def test_the_words_of_a_memory_that_was_replaced_stay(memory: Memory) -> None:
@@ -565,7 +595,7 @@ def test_the_words_of_a_memory_that_was_replaced_stay(memory: Memory) -> None:
 
 def test_a_memory_that_waits_can_be_updated_and_forgotten(memory: Memory) -> None:
     done = memory.remember("Likes tea")
-    assert memory.update(done.id, text="Likes green tea").text == "Likes green tea"
+    assert memory.update(done.id, text="Likes green tea").item.text == "Likes green tea"
     other = memory.remember("Sold the boat")
     assert memory.forget(other.id).text == "Sold the boat"
     assert [item.text for item in memory.book.items()] == ["Likes green tea"]
@@ -577,7 +607,7 @@ def test_an_id_that_became_part_of_another_memory_still_leads_there(
     kept = now(memory, "Likes green tea")
     merged = memory.remember("Likes green tea")
     memory.settle(idle=True)
-    assert make_app(app.root).memory.update(merged.id, importance=0.9).id == kept.id
+    assert make_app(app.root).memory.update(merged.id, importance=0.9).item.id == kept.id
 
 
 @pytest.mark.parametrize("options", [{}, {"text": ""}, {"importance": 2}])

@@ -27,7 +27,14 @@ class Remembered(NamedTuple):
     citation: str = ""  # a wikilink that opens it; "" while it waits in the queue
     other: MemoryItem | None = None  # what it was merged into, is related to, or replaced
     removed: tuple[str, ...] = ()  # kinds of secret that were taken out
-    reasons: tuple[str, ...] = ()  # why it is held or was dropped
+    reasons: tuple[str, ...] = ()  # why it is held, was dropped, or does not replace `other`
+
+
+class Updated(NamedTuple):
+    """A memory that was corrected."""
+
+    item: MemoryItem  # as it stands now
+    replaced: MemoryItem | None = None  # the line that it replaced, which was trusted more and stays readable
 
 
 class RecalledMemory(NamedTuple):

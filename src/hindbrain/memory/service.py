@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
-from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
+from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled, Updated
 from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
 from hindbrain.memory.items.item_text import fold
@@ -63,12 +63,14 @@ class Memory(MemoryParts):
         given_id: str = "",
         created: str = "",
         day_note: str = "",
+        from_owner: bool = False,
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
         `given_id`: the id that it shall have, from a caller who may have to store it again after a crash.
         `created`: the day on which it was so, YYYY-MM-DD; today when it is empty. `day_note`: the daily note
-        that tells it, as a link names it; its line then has that link.
+        that tells it, as a link names it; its line then has that link. `from_owner`: the owner said it in a
+        conversation. It is still the agent's word, but may replace what the owner said before.
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
@@ -82,6 +84,7 @@ class Memory(MemoryParts):
         waiting = Waiting(
             given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
             clean_tags(tags), created or self.today(), self.settings.strategy(strategy, importance), day_note,
+            from_owner,
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
@@ -120,9 +123,10 @@ class Memory(MemoryParts):
         text: str | None = None,
         importance: float | None = None,
         source: str = "agent",
-    ) -> MemoryItem:
+    ) -> Updated:
         """Correct a memory; other words have at most the trust of `source`, who gives them.
 
+        Words of somebody who is trusted less than the line become a line of their own, which replaces it.
         Raises NotFound, UsageError, and Refused when policy does not want the words.
         """
         if text is None and importance is None:
@@ -143,10 +147,32 @@ class Memory(MemoryParts):
             trust = lowest((item.source, source))
             text, judged = self._allowed(text, trust)
             trust = lowest((item.source, judged))
+            if trust_of(trust) > trust_of(item.source) and text != item.text:
+                return self._replace(item, text, importance, trust)
         self._applier.edit(item.path, [Reword(item, text, importance, trust)], self.today())
         after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
-        return after
+        return Updated(after)
+
+    def _replace(self, item: MemoryItem, text: str, importance: float | None, source: str) -> Updated:
+        """Other words of somebody who is trusted less: the old line stays, struck through."""
+        from hindbrain.memory.items.note_edit import Add, Strike
+
+        weight = item.importance if importance is None else importance
+        new = item._replace(
+            id=new_id(),
+            text=text,
+            importance=weight,
+            source=source,
+            created=self.today(),
+            related=(),
+            day_note="",
+        )
+        twins = self._applier.edit(item.path, [Add(new), Strike(item, new.id)], self.today())
+        kept = twins.get(new.id, new).id
+        after = self.find_archived(kept) or self.book.find(kept)
+        self.ledger.note_stored([after])
+        return Updated(after, item)
 
     def supersede(self, older_id: str, newer_id: str) -> bool:
         """Strike a memory for a newer one; False when one is gone or struck, or the newer is trusted less."""

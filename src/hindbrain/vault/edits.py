@@ -17,6 +17,8 @@ class Edit:
 
 # None stands for a note that is not there.
 Decide = Callable[[bytes | None], Edit]
+# What a note shall hold, given what it holds; None leaves it as it is.
+BytesChange = Callable[[bytes | None], bytes | None]
 
 
 def creating(path: str, data: bytes) -> Decide:
@@ -56,6 +58,14 @@ def appending(path: str, data: bytes, expected_hash: str | None) -> Decide:
         if current.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise VaultError(f"{path!r} is UTF-16; convert it to UTF-8 before anything is appended to it")
         return Edit(current + (b"" if current.endswith(b"\n") else _line_end(current)) + data)
+
+    return decide
+
+
+def changing(change: BytesChange) -> Decide:
+    def decide(current: bytes | None) -> Edit:
+        after = change(current)
+        return Edit(current if after is None else after)
 
     return decide
 

@@ -4,12 +4,14 @@ A change is made under a cross-process lock, against the hash that the caller re
 bytes before and after become durable in the state folder, then the intent, then a temp file beside the note;
 names are swapped; what was displaced is looked at (`commit`); the folder is made durable; only then does a
 call return.
-Knows nothing of Markdown, the index or models, and calls nobody's code while it holds the lock.
+Knows nothing of Markdown, the index or models. While it holds the lock, it calls no code of others but pure
+functions of a note's bytes.
 """
 
 import contextlib
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -125,6 +127,7 @@ class VaultWriter:
         self._lock_timeout_s = lock_timeout_s
         self._check = check
         self._lock = FileLock(state / "write.lock")
+        self._mine = threading.local()  # `.held`: this thread holds the lock
         self._turns = state / "turns"
         self._revisions = Revisions(state, clock)
         self._files = StateFiles(self._root, self._revisions)
@@ -164,6 +167,14 @@ class VaultWriter:
         """Add to the end of the note, on a line of its own; make the note when there is none."""
         known = check_existing_path(path)
         return self._change(known, _Change("append", edits.appending(path, data, expected_hash)))
+
+    def edit_note(self, path: str, change: edits.BytesChange) -> Written:
+        """Change the note to what `change` makes of it, which is pure and quick: it runs under the lock.
+
+        It sees what is there then (None: no note) and returns what shall be there, or None to leave it. No
+        other writer comes in between, so it is never too late.
+        """
+        return self._change(check_existing_path(path), _Change("replace", edits.changing(change)))
 
     def delete_note(self, path: str, *, expected_hash: str) -> Written:
         """Remove the note; its bytes stay in the revisions."""
@@ -485,8 +496,24 @@ class VaultWriter:
             ) from error
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
+        """Hold the lock for several quick changes by this thread: they wait once, not once for each.
+
+        Raises Busy. Wait for no other lock inside, and ask no model.
+        """
+        if getattr(self._mine, "held", False):
+            yield
+            return
         with self._lock.held(self._lock_timeout_s):
+            self._mine.held = True
+            try:
+                yield
+            finally:
+                self._mine.held = False
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self.held():
             self._settle()
             try:
                 yield
@@ -508,7 +535,7 @@ class VaultWriter:
     def _change(self, path: NotePath, change: _Change) -> Written:
         if path.lower().endswith(".canvas"):
             raise UnsafePath(f"{path!r} is a canvas, which is only read; change it where you drew it")
-        with self._lock.held(self._lock_timeout_s):
+        with self.held():
             self._settle()
             for attempt in range(_ATTEMPTS):
                 if attempt:
@@ -573,7 +600,7 @@ class VaultWriter:
             id=id_,
             path=place.path,
             when=self._clock.now(),
-            op=change.op,
+            op="create" if seen is None and change.op == "replace" else change.op,
             before_hash=ABSENT if seen is None else seen.hash,
             after_hash=after_hash,
             size=0 if seen is None else len(seen.data),

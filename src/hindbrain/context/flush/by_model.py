@@ -184,8 +184,9 @@ def _checked(item: Any, ground: Ground) -> Candidate | Dropped:
     confidence = SURE if verdict.action == "keep" else DOUBTFUL
     why = verdict.reason or "found by the model"
     return Candidate(
-        content, category.strip().lower(), _importance(item.get("importance")), confidence, str(evidence), why
-    )
+        content, category.strip().lower(), _importance(item.get("importance")), confidence, str(evidence),
+        why, verdict.from_owner,
+    )  # fmt: skip
 
 
 def _importance(value: Any) -> float:

@@ -224,6 +224,7 @@ class _Work:
             source="agent",
             tags=TAGS,
             strategy="batched",
+            from_owner=candidate.from_owner,
         )
 
     def _known(self, text: str) -> MemoryItem | None:

@@ -42,6 +42,7 @@ _ASSISTANT_MAY_TELL = frozenset({"decision", "action", "pattern", "issue", "proj
 class Verdict(NamedTuple):
     action: Literal["keep", "hold", "drop"]
     reason: str = ""
+    from_owner: bool = False  # the user said it, in their own words
 
 
 class _Said(NamedTuple):
@@ -76,7 +77,7 @@ class Ground:
             return Verdict("hold", "it may turn what was said into its contrary")
         if not any(self._said[at].role == "user" for at in places):
             return self._by_assistant(quote, category)
-        return Verdict("keep")
+        return Verdict("keep", from_owner=True)
 
     def _by_assistant(self, quote: str, category: str) -> Verdict:
         if any(said.role == "tool" and _holds(said.all, quote) for said in self._said):

@@ -44,6 +44,7 @@ class Candidate(NamedTuple):
     confidence: float  # 0..1; from SURE on it is stored without a person
     evidence: str  # as it was said
     why: str  # the cue, for whoever decides in the inbox
+    from_owner: bool = False  # the user said it, in their own words
 
     @property
     def sure(self) -> bool:
@@ -90,7 +91,7 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
             continue
         if is_brief and not _OF_SELF.match(candidate.text):
             candidate = candidate._replace(confidence=DOUBTFUL)
-        yield candidate._replace(text=with_dates(candidate.text, said_on))
+        yield candidate._replace(text=with_dates(candidate.text, said_on), from_owner=True)
 
 
 def judge_sentence(sentence: Sentence, *, project: str = "", asked_to: bool = False) -> Candidate | None:

@@ -56,7 +56,9 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         inbox = app.memory.inbox
         if args.log:
-            _show_log(out, inbox.approvals.read())
+            approvals = inbox.approvals.read()
+            texts = inbox.decided_texts(one.id for one in approvals)
+            _show_log(out, [(one, texts.get(one.id, "")) for one in approvals])
             return 0
         taken = inbox.settle()  # what was decided in the note comes first
         changed = _decide(inbox, verb, rest, every=args.all) if verb != "list" else []
@@ -148,12 +150,23 @@ def _item_lines(number: int, item: Proposal, paint: Callable[..., str]) -> list[
     return [f"{number:>2}  {paint(safe(item.text), BOLD)}", told]
 
 
-def _show_log(out: Output, approvals: Sequence[Approval]) -> None:
+def _show_log(out: Output, approvals: Sequence[tuple[Approval, str]]) -> None:
+    """`approvals`: each with what it was about, "" where that is not kept any longer."""
+    from hindbrain.base.secrets import mask
+
     if out.json:
-        out.data({"approvals": [one._asdict() for one in approvals]})
+        out.data({"approvals": [one._asdict() | {"text": mask(text)} for one, text in approvals]})
         return
-    for one in approvals:
-        told = (one.at, one.decision, one.what, one.id, f"by {one.who}" if one.who else "", one.how)
+    for one, text in approvals:
+        told = (
+            one.at,
+            one.decision,
+            one.what,
+            one.id,
+            f"by {one.who}" if one.who else "",
+            one.how,
+            mask(text),
+        )
         out.line(safe("  ".join(part for part in told if part)))
     if not approvals:
         out.say("nothing was accepted or refused yet")

@@ -99,13 +99,19 @@ def _show(done: Remembered, out: Output) -> None:
             out.line(f"waits in the inbox as {done.id} ({safe('; '.join(done.reasons))})")
             out.say("hindbrain inbox shows what waits; only what is accepted there is remembered")
         case "merge":
-            out.line(f"known already: {safe(done.text)}\n  {place}")
+            grown = done.other is not None and done.other.text != done.text
+            what = "added to what was known; it says now" if grown else "known already"
+            out.line(f"{what}: {safe(done.text)}\n  {place}")
         case "dropped":
             out.line(f"not stored ({safe('; '.join(done.reasons))}): {other}")
         case "supersede":
             out.line(f"{stored}: {safe(done.text)}\n  {place}\n  instead of: {other}")
         case "related":
-            out.line(f"{stored}: {safe(done.text)}\n  {place}\n  related to: {other}")
+            why = f"\n  {safe('; '.join(done.reasons))}" if done.reasons else ""
+            out.line(f"{stored}: {safe(done.text)}\n  {place}\n  related to: {other}{why}")
+        case "queued":
+            out.line(f"{stored}: {safe(done.text)}\n  {place}")
+            out.say("queued for its note; hindbrain undo --list shows later what it replaced")
         case _:
             out.line(f"{stored}: {safe(done.text)}\n  {place}")
     if done.removed and done.action in ("held", "merge"):

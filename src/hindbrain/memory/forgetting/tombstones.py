@@ -24,6 +24,7 @@ Why: TypeAlias = Literal["forgotten", "deleted", "refused"]  # by a call, by han
 class _Stone(NamedTuple):
     words: str  # hash of the set of words; "" for a short text
     runs: frozenset[str]  # hashes of its runs of words; none for what was its owner's own
+    why: str = ""  # `Why`; "" where the log does not say
 
 
 class Tombstones:
@@ -54,6 +55,12 @@ class Tombstones:
         """Was this, in these words or the same ones in another order, forgotten by a person?"""
         self._look()
         return bool(self._matches(text))
+
+    def why(self, text: str) -> str:
+        """Why this is not learned again, as `Why` or "forgotten"; "" when it may be."""
+        self._look()
+        found = self._matches(text)
+        return (self._stones[found[-1]].why or "forgotten") if found else ""
 
     def lift(self, text: str) -> bool:
         """A person wants it after all. True when there was something to lift."""
@@ -122,6 +129,8 @@ class Tombstones:
             if isinstance(exact, str) and exact:
                 runs = event.get("runs")
                 known = frozenset(map(str, runs)) if isinstance(runs, list) else frozenset()
-                self._stones[exact] = _Stone(str(event.get("words") or ""), known)
+                self._stones[exact] = _Stone(
+                    str(event.get("words") or ""), known, str(event.get("why") or "")
+                )
             elif isinstance(lifted := event.get("lift"), str):
                 self._stones.pop(lifted, None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -78,6 +78,7 @@ class Inbox:
         self._root = root
         self._layout = layout
         self._notebook = notebook
+        self._writer = writer
         self._tombstones = tombstones
         self._clock = clock
         self._store = store
@@ -138,6 +139,21 @@ class Inbox:
     def ticked(self) -> list[Proposal]:
         """What was ticked while an agent was running, and waits for a person to confirm it."""
         return [proposal for proposal in self.pending() if proposal.ticked]
+
+    def decided_texts(self, ids: Iterable[str]) -> dict[str, str]:
+        """What these proposals said, by id, as far as the note's revisions are still kept.
+
+        The log of decisions has no texts, so that what was refused or purged does not stay there.
+        """
+        left, found, writer = set(ids), dict[str, str](), self._writer()
+        for revision in writer.history(self.path, None):
+            if not left:
+                break
+            data = writer.kept(revision.before_hash) if revision.before_hash else None
+            shown = inbox_note.proposals_in(data, self.path) if data is not None else {}
+            found |= {id_: shown[id_].text for id_ in left & shown.keys()}
+            left -= shown.keys()
+        return found
 
     def check_redo(self) -> None:
         """Raise NeedsPerson where an agent's redo could accept again what its owner has taken back."""

@@ -7,7 +7,8 @@ touched, since the index has to hear of them. Knows nothing of memories or tasks
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -75,6 +76,7 @@ class Notebook:
         self._noticed = noticed
         self._composing = composing
         self._guard = guard
+        self._in_batch = False
         self.watcher: Watcher | None = None
         self.touched: set[NotePath] = set()  # changed here and not yet taken into the index
         self.readings = Readings()  # what callers were shown, so that their edits can be merged later
@@ -120,10 +122,51 @@ class Notebook:
         return self._note(self._writer().replace_note(path, data, expected_hash=expected_hash, base=base))
 
     def append(self, path: str, data: bytes) -> Written:
-        # It would succeed without a turn, but whoever edits the note would have to begin again each time.
         self._check(path)
+        self._let_editors_finish(path)
+        return self._note(self._writer().append_note(path, data))
+
+    def edit_at_once(self, path: str, change: Change) -> Written | None:
+        """As `edit`, in one step at the writer: `change` is pure and quick, and what it makes is not noted.
+
+        Many who change one note wait in one line then. With `edit` each keeps its turn while it waits for the
+        writer behind all who change other notes.
+        """
+        self._check(path)
+        if not self._in_batch:
+            self._let_editors_finish(path)
+
+        def changed(current: bytes | None) -> bytes | None:
+            page = (
+                None if current is None else Page(check_existing_path(path), current, content_hash(current))
+            )
+            data = change(page)
+            if data is not None:
+                self._announce(path, ABSENT if page is None else page.hash, content_hash(data))
+            return data
+
+        written = self._note(self._writer().edit_note(path, changed))
+        return written if written.revision_id else None
+
+    @contextlib.contextmanager
+    def batch(self, paths: Iterable[str]) -> Iterator[None]:
+        """Hold the writer's lock for `edit_at_once` of several notes: one wait for all. Raises Busy."""
+        for path in paths:  # before: who edits a note holds its turn and waits for the writer
+            self._let_editors_finish(path)
+        with self._writer().held():
+            self._in_batch = True
+            try:
+                yield
+            finally:
+                self._in_batch = False
+
+    def _let_editors_finish(self, path: str) -> None:
+        """Wait behind those who edit the note now: they would have to begin again after each change.
+
+        The turn is given back at once: it is not needed where the writer decides on what is there then.
+        """
         with self._writer().turn(path):
-            return self._note(self._writer().append_note(path, data))
+            pass
 
     def delete(self, path: str, *, expected_hash: str) -> Written:
         self._announce(path, expected_hash, ABSENT)

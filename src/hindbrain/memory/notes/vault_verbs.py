@@ -161,7 +161,11 @@ def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Au
     if page is not None and note_trust.has_frontmatter(content):
         raise UsageError(f"{path!r} exists, and frontmatter stands at its top only; send the text without it")
     if heading:
-        return _append_below(memory, path, content, heading, by)
+        if page is None:
+            raise NotFound(
+                f"no note {path!r}, so there is no heading {heading!r} in it; write the note first"
+            )
+        return _append_below(memory, page, content, heading, by)
     if page is None:
         try:
             return _create(memory, path, _with_first_text(memory, path, content), by)
@@ -282,6 +286,7 @@ def _replace(memory: Memory, page: Page, content: str, shown_hash: str, by: Auth
         _check_seen(memory, base, text)
         note_trust.check_claim(page.path, page.text, text)
         text = agent_text.attributed(memory, page.path, text, page, replaces=True)
+        text = note_trust.still_signed(page.text, text)
     data = kept_bytes.replaced(base.data, text, name=repr(str(page.path)))
     try:
         written = memory.notebook.replace(page.path, data, expected_hash=base.hash, base=base.data)
@@ -306,25 +311,22 @@ def _check_seen(memory: Memory, base: Page, text: str) -> None:
         )
 
 
-def _append_below(memory: Memory, path: NotePath, content: str, heading: str, by: Author) -> Changed:
-    """Made anew on what the note holds now for as long as others write to it."""
+def _append_below(memory: Memory, page: Page, content: str, heading: str, by: Author) -> Changed:
+    """Judged on what was read, inserted into what the note holds by then."""
     from hindbrain.memory.notes.section_end import appended_below
 
-    removed: tuple[str, ...] = ()
-    text = content
+    path = page.path
+    text, removed = _freed(content, page, by)
+    if by == "agent":
+        text = agent_text.attributed(memory, path, text, page)
+    lines = kept_bytes.plain_lines(text)
 
     def change(page: Page | None) -> bytes:
-        nonlocal removed, text
         if page is None:
-            raise NotFound(
-                f"no note {path!r}, so there is no heading {heading!r} in it; write the note first"
-            )
-        text, removed = _freed(content, page, by)
-        if by == "agent":
-            text = agent_text.attributed(memory, path, text, page)
-        return appended_below(page.data, heading, kept_bytes.plain_lines(text), path=path)
+            raise NotFound(f"no note {path!r}; it went away meanwhile")
+        return appended_below(page.data, heading, lines, path=path)
 
-    written = memory.notebook.edit(path, change, given=True)
+    written = memory.notebook.edit_at_once(path, change)
     assert written is not None  # `change` always has something to add
     return _written(memory, written, "appended", removed, text)._replace(heading=heading)
 

@@ -1,7 +1,7 @@
 """What an agent may say in a note about where the note comes from: its own word at most, never its owner's.
 
-Owns the `source` property of notes that agents write. A new note without frontmatter is signed; otherwise an
-agent's text is never altered, only refused.
+Owns the `source` property of notes that agents write. A new note without frontmatter is signed, and stays so
+when an agent replaces it; otherwise an agent's text is never altered, only refused.
 """
 
 from __future__ import annotations
@@ -26,6 +26,22 @@ def signed(text: str, clock: Clock) -> str:
     if has_frontmatter(text):
         return text
     return f"---\ncreated: {clock.today().isoformat()}\nsource: agent\n---\n{text}"
+
+
+def still_signed(before: str, after: str) -> str:
+    """The new text of an agent's note, with the day and source that the old one had and it leaves out."""
+    from hindbrain.vault.origin import stated_source
+    from hindbrain.vault.splice import set_property
+
+    old, new = _frontmatter(before).properties, {key.lower() for key in _frontmatter(after).properties}
+    if stated_source(old) != "agent":
+        return after
+    data = after.encode("utf-8")
+    for key in ("created", "source"):
+        value = old.get(key)
+        if isinstance(value, str) and key not in new:
+            data = set_property(data, key, value)
+    return data.decode("utf-8")
 
 
 def with_source(text: str, source: str) -> str:

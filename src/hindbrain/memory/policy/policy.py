@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
 class Forgotten(Protocol):
     """What a person does not want remembered."""
 
-    def covers(self, text: str) -> bool: ...
+    def why(self, text: str) -> str: ...
 
     def lift(self, text: str) -> bool: ...
 
@@ -86,8 +86,9 @@ class Policy:
             if self.tombstones is not None:
                 self.tombstones.lift(kept)
             return Verdict("accept", kept, source, (), removed)
-        if self.tombstones is not None and self.tombstones.covers(kept):
-            return Verdict("refuse", kept, source, ("forgotten by its owner",), removed)
+        if self.tombstones is not None and (why := self.tombstones.why(kept)):
+            reason = "its owner refused it in the inbox" if why == "refused" else "forgotten by its owner"
+            return Verdict("refuse", kept, source, (reason,), removed)
         trust = self.trust_of(kept, source=source)
         reasons = _doubts(kept, trust, hidden=cleaned.suspicious)
         return Verdict("hold" if reasons else "accept", kept, trust, reasons, removed)

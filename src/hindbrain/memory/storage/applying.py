@@ -4,7 +4,8 @@ Deciding asks the judge, and with it perhaps a model; it happens before any lock
 notes; it can be done again after a crash, since every memory brings its id. Knows nothing of the queue.
 
 Trust never rises: a text joins a line only where both are trusted alike, and a line is struck through only
-by what is trusted as much, or by the owner's own agent.
+by what is trusted as much. What the owner said in a conversation is kept as the agent's word, and may replace
+what the owner said before.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ class Resolved(NamedTuple):
     item: MemoryItem  # as it will stand; of a merge, the line that was there
     other: MemoryItem | None = None
     reword: Reword | None = None
+    reasons: tuple[str, ...] = ()  # why another line was not replaced
 
     def dropped(self) -> Remembered:
         """The answer for a memory that is not stored."""
-        return _answer(self.item, "dropped", self.other, ("a memory that is there says the same",))
+        return answer_for(self.item, "dropped", self.other, ("a memory that is there says the same",))
 
 
 class Applied(NamedTuple):
@@ -125,9 +127,9 @@ def settle_decision(waiting: Waiting, item: MemoryItem, decision: Decision) -> R
         return Resolved(waiting, "new", item)
     mine, theirs = trust_of(item.source), trust_of(other.source)
     if decision.action == "supersede":
-        if mine <= max(theirs, _AGENT):
+        if mine <= theirs or (waiting.from_owner and mine <= _AGENT):
             return Resolved(waiting, "supersede", item, other)
-        return _related(waiting, item, other)
+        return _related(waiting, item, other)._replace(reasons=(_kept_words(other),))
     if decision.action == "merge":
         from hindbrain.memory.conflicts.conflict import merged_text
 
@@ -150,6 +152,12 @@ def _is_needless(resolved: Resolved, decision: Decision) -> bool:
     from hindbrain.memory.conflicts.conflict import adds_nothing
 
     return resolved.action != "supersede" and adds_nothing(decision.other.text, resolved.waiting.text)
+
+
+def _kept_words(other: MemoryItem) -> str:
+    whose = "the user's own words" if trust_of(other.source) < _AGENT else "what is trusted more"
+    name = other.id or repr(other.text)
+    return f"it differs from {whose}, which stay: ask the user which holds, then correct or forget {name}"
 
 
 def _related(waiting: Waiting, item: MemoryItem, other: MemoryItem) -> Resolved:
@@ -175,7 +183,10 @@ class Applier:
         self._link = link
 
     def apply(self, batch: Sequence[Resolved], today: str) -> tuple[list[Applied], list[Failure]]:
-        """What became of each, and what could not be written. Additions first: a crash hides nothing."""
+        """What became of each, and what could not be written. Additions first: a crash hides nothing.
+
+        Raises Busy when another process keeps the writer.
+        """
         final = {
             key: item._replace(text=self._link(item.text, item.path))
             for key, item in _final_items(batch).items()
@@ -183,8 +194,10 @@ class Applier:
         first, then = _steps(batch, final)
         twins: dict[str, MemoryItem] = {}
         broken: dict[str, HindbrainError] = {}
-        for group in (first, then):
-            for path, planned in group.items():
+        if not first and not then:
+            return _outcome(batch, final, twins, broken)
+        with self._notebook.batch((*first, *then)):
+            for path, planned in (*first.items(), *then.items()):
                 wanted = [step for step in (_still(one, final, twins, broken) for one in planned) if step]
                 if not wanted:
                     continue
@@ -214,7 +227,7 @@ class Applier:
             twins.update(edited.twins)
             return None if page is not None and edited.data == page.data else edited.data
 
-        written = self._notebook.edit(path, change)
+        written = self._notebook.edit_at_once(path, change)
         return written, twins
 
     def _first_text(self, path: str, category: str, today: str) -> bytes:
@@ -307,13 +320,14 @@ def _outcome(
         elif resolved.action == "dropped":
             stored.append(Applied(resolved.waiting, resolved.dropped()))
         elif (twin := twins.get(item.id)) is not None:
-            stored.append(Applied(resolved.waiting, _answer(twin, "merge", twin)))
+            stored.append(Applied(resolved.waiting, answer_for(twin, "merge", twin)))
         else:
-            stored.append(Applied(resolved.waiting, _answer(item, resolved.action, resolved.other)))
+            answer = answer_for(item, resolved.action, resolved.other, resolved.reasons)
+            stored.append(Applied(resolved.waiting, answer))
     return stored, failed
 
 
-def _answer(
+def answer_for(
     item: MemoryItem, action: Action, other: MemoryItem | None, reasons: tuple[str, ...] = ()
 ) -> Remembered:
     path = "" if action == "dropped" else item.path

@@ -47,6 +47,7 @@ class Waiting(NamedTuple):
     created: str = ""  # YYYY-MM-DD
     strategy: str = "batched"  # batched, deferred or conditional
     day_note: str = ""  # the daily note that tells it, as it is linked
+    from_owner: bool = False  # the owner said it in a conversation; it may replace what they said before
 
 
 class _Known(NamedTuple):
@@ -114,9 +115,15 @@ class WriteQueue:
             pass
 
     @contextlib.contextmanager
-    def flushing(self, timeout_s: float) -> Iterator[Taken]:
-        """Take everything that waits. One at a time across processes: raises Busy after `timeout_s`."""
+    def flushing(self, timeout_s: float, *, own: str = "") -> Iterator[Taken]:
+        """Take everything that waits. One at a time across processes: raises Busy after `timeout_s`.
+
+        `own`: take nothing when this id waits no longer, since another process took it along.
+        """
         with self._lock.held(timeout_s):
+            if own and all(entry.id != own for entry in self.pending()):
+                yield Taken([])
+                return
             try:
                 self._rotate()
                 files = self._taken_files()
@@ -281,6 +288,7 @@ def _parsed(line: bytes) -> Waiting | None:
             created=str(found.get("created", "")),
             strategy=str(found.get("strategy", "batched")),
             day_note=str(found.get("day_note", "")),
+            from_owner=found.get("from_owner") is True,
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None

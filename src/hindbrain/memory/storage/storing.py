@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import HindbrainError
+from hindbrain.base.errors import Busy, HindbrainError
 from hindbrain.memory.answers import Remembered
-from hindbrain.memory.storage.applying import Applied, Applier, Failure, Resolver
+from hindbrain.memory.storage.applying import Applied, Applier, Failure, Resolver, answer_for
 from hindbrain.memory.storage.queue import Waiting, WriteQueue
 from hindbrain.vault.actions import action
 
@@ -82,17 +82,16 @@ class Storage:
     def store(self, waiting: Waiting) -> tuple[Remembered, Flushed]:
         """By its strategy; durable when this returns. With it comes what else was written by the way."""
         if waiting.strategy == "immediate":
-            flushed = self.flush(waiting, timeout_s=FLUSH_WAIT_S)
-            answer = flushed.answer_to(waiting.id)
-            if answer is None:
-                raise next(failure.error for failure in flushed.failed if failure.waiting.id == waiting.id)
-            return answer, flushed
+            try:
+                return self._result(waiting, self.flush(waiting, timeout_s=0))
+            except Busy:
+                return self._store_together(waiting)
         if waiting.strategy == "conditional":
             resolved = self._resolver().resolve([*self._queue.pending(), waiting])[-1]
             if resolved.action == "dropped":
                 return resolved.dropped(), Flushed()
         self._queue.add(waiting)
-        queued = Remembered(waiting.id, "queued", waiting.text, waiting.category, waiting.source)
+        queued = _queued(waiting)
         if not self.is_due(self._queue.pending()):
             return queued, Flushed()
         try:
@@ -100,6 +99,36 @@ class Storage:
         except HindbrainError:
             return queued, Flushed()  # it is durable; another process writes it, or the next settling
         return flushed.answer_to(waiting.id) or queued, flushed
+
+    def _store_together(self, waiting: Waiting) -> tuple[Remembered, Flushed]:
+        """Join the queue while another process writes it: who is next writes for all who wait behind it."""
+        self._queue.add(waiting)
+        try:
+            return self._result(waiting, self.flush(timeout_s=FLUSH_WAIT_S, own=waiting.id))
+        except Busy:
+            return _queued(waiting), Flushed()
+
+    def _result(self, waiting: Waiting, flushed: Flushed) -> tuple[Remembered, Flushed]:
+        """What became of an immediate memory; raises why it could not be written."""
+        for failure in flushed.failed:
+            if failure.waiting.id == waiting.id:
+                raise failure.error
+        return flushed.answer_to(waiting.id) or self._as_it_stands(waiting), flushed
+
+    def _as_it_stands(self, waiting: Waiting) -> Remembered:
+        """What another process made of a memory, by what the notes say now."""
+        items = self._book.items()
+        by_id = {item.id: item for item in items if item.id}
+        if kept := by_id.get(self._merged.get(waiting.id) or ""):
+            return answer_for(kept, "merge", kept)
+        item = by_id.get(waiting.id)
+        if item is None:
+            return _queued(waiting)
+        for other in items:
+            if other.superseded == item.id:
+                return answer_for(item, "supersede", other)
+        related = next((by_id[id_] for id_ in item.related if id_ in by_id), None)
+        return answer_for(item, "related" if related else "new", related)
 
     def is_due(self, pending: Sequence[Waiting]) -> bool:
         batched = [entry for entry in pending if entry.strategy != "deferred"]
@@ -112,8 +141,11 @@ class Storage:
         return len(batched) >= self._settings.batch_size and self._clock.now() >= self._rested_at
 
     @action("remember", via="server")
-    def flush(self, extra: Waiting | None = None, *, timeout_s: float) -> Flushed:
-        """Bring everything that waits, and `extra`, into notes. Raises Busy."""
+    def flush(self, extra: Waiting | None = None, *, timeout_s: float, own: str = "") -> Flushed:
+        """Bring everything that waits, and `extra`, into notes. Raises Busy.
+
+        `own`: the id of a memory whose caller hears of its failure; it does not go on waiting then.
+        """
         waiting = self._queue.pending() + ([extra] if extra else [])
         if not waiting:
             return Flushed()
@@ -122,8 +154,10 @@ class Storage:
         # Decided without a lock, since the judge may ask a model. What another process did meanwhile is seen
         # when the notes are changed.
         begun = self._clock.now()
-        resolved = self._resolver().resolve(waiting)
-        with self._queue.flushing(timeout_s) as taken:
+        resolved = [] if own else self._resolver().resolve(waiting)
+        with self._queue.flushing(timeout_s, own=own) as taken:
+            if own:  # decided here, so that it is done for all who have joined the queue meanwhile
+                resolved = self._resolver().resolve(taken.waiting)
             held = {entry.id for entry in taken.waiting}
             batch = [one for one in resolved if one.waiting.id in held or one.waiting is extra]
             applied, failed = self._applier.apply(batch, self._today())
@@ -134,9 +168,14 @@ class Storage:
             }
             self._merged.add(merged)
             taken.done(entry.waiting.id for entry in applied)
+            taken.done(failure.waiting.id for failure in failed if failure.waiting.id == own)
         # Under a storm of memories, batches grow instead of the time that is spent on writing them.
         self._rested_at = self._clock.now() + _REST * max(0.0, self._clock.now() - begun)
         return Flushed(tuple(applied), tuple(failed), taken.problem)
 
     def _resolver(self) -> Resolver:
         return Resolver(self._book, self._judge, self._layout)
+
+
+def _queued(waiting: Waiting) -> Remembered:
+    return Remembered(waiting.id, "queued", waiting.text, waiting.category, waiting.source)

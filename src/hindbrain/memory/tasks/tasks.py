@@ -103,7 +103,7 @@ class Tasks:
             made = Created(added._replace(removed=removed), is_new=True)
             return data
 
-        self._notebook.edit(self.path, change)
+        self._notebook.edit_at_once(self.path, change)
         return made
 
     def update(self, name_or_id: str, *, status: str, notes: str = "", source: str = "") -> TaskItem:
@@ -132,7 +132,7 @@ class Tasks:
             data, changed = with_change(data, found, wanted, lines, today)
             return data
 
-        self._notebook.edit(path, change)
+        self._notebook.edit_at_once(path, change)
         return changed._replace(removed=removed)
 
     def list(self, *, status: str = "", project: str = "") -> TaskList:

@@ -12,8 +12,14 @@ from hindbrain.memory.tools.search_answers import cited, weakness
 from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
-    from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, RecalledMemory, Remembered
-    from hindbrain.memory.items.item import MemoryItem
+    from hindbrain.memory.answers import (
+        Forgotten,
+        MemoryStatus,
+        Recalled,
+        RecalledMemory,
+        Remembered,
+        Updated,
+    )
     from hindbrain.search.hit import Hit
 
 _MOST_OF_ONE = 500  # characters of a memory or passage
@@ -44,19 +50,25 @@ def _deed(done: Remembered) -> str:
     why = f" ({'; '.join(done.reasons)})" if done.reasons else ""
     match done.action:
         case "merge":
-            return f"Known already; it is one memory now: {done.citation or '^' + done.id}"
+            where = done.citation or f"^{done.id}"
+            if done.other is not None and done.other.text != done.text:
+                return f"Added to what was known; {where} says now: {_cut(done.text)!r}"
+            return f"Known already, and your words are kept with it: {where}: {_cut(done.text)!r}"
         case "supersede":
             return f"Remembered as {done.citation or '^' + done.id}; it replaces{other}"
         case "related":
-            return f"Remembered as {done.citation or '^' + done.id}; related to{other}"
+            return f"Remembered as {done.citation or '^' + done.id}; related to{other}{why}"
         case "held":
             return f"Not stored yet{why}: it waits in the inbox as {done.id} until the user accepts it there."
         case "dropped":
             return f"Not stored{why}:{other}"
         case "queued":
-            return f"Remembered as ^{done.id}; it is saved, and in its note soon."
+            return (
+                f"Remembered as ^{done.id}: saved, and queued for its note. Whether it replaces or joins an "
+                "older memory is decided there; recall shows it then."
+            )
         case _:
-            return f"Remembered as {done.citation or '^' + done.id}"
+            return f"Remembered as {done.citation or '^' + done.id}{why}"
 
 
 def recalled_answer(recalled: Recalled) -> ToolResult:
@@ -128,9 +140,15 @@ def _memory_data(found: RecalledMemory) -> dict[str, Any]:
     return data
 
 
-def updated_answer(item: MemoryItem) -> ToolResult:
+def updated_answer(updated: Updated) -> ToolResult:
+    item, replaced = updated
     data = {"id": item.id, "text": item.text, "importance": item.importance, "citation": item.citation}
-    return ToolResult(f"Updated {item.citation}: {_cut(item.text)}", data)
+    if replaced is None:
+        return ToolResult(f"Updated {item.citation}: {_cut(item.text)}", data)
+    words = f"; it replaces {replaced.citation}: {_cut(replaced.text)!r}, which stays there, struck through"
+    return ToolResult(
+        f"Stored as {item.citation}: {_cut(item.text)}{words}", data | {"replaced": replaced.id}
+    )
 
 
 def forgotten_answer(forgotten: Forgotten) -> ToolResult:
