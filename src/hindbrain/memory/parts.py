@@ -143,8 +143,12 @@ class MemoryParts:
     def _storage(self) -> Storage:
         return Storage(
             self.queue, self.book, self._applier, self._merged, lambda: self.judge, self.layout, self.clock,
-            self.settings, self.today,
+            self.settings, self.today, self._asks_service,
         )  # fmt: skip
+
+    def _asks_service(self) -> bool:
+        """Does it take a service to compare memories by meaning?"""
+        return self._around.local_embedder() is None and self._around.embedder() is not None
 
     @cached_property
     def book(self) -> MemoryBook:

@@ -67,7 +67,9 @@ class Storage:
         clock: Clock,
         settings: WriteSettings,
         today: Callable[[], str],
+        asks_service: Callable[[], bool],
     ) -> None:
+        """`asks_service`: the judge may ask one, which nobody does while a lock is held."""
         self._queue = queue
         self._book = book
         self._applier = applier
@@ -77,6 +79,7 @@ class Storage:
         self._clock = clock
         self._settings = settings
         self._today = today
+        self._asks_service = asks_service
         self._rested_at = 0.0  # seconds since the epoch: no flush for a full batch before
 
     def store(self, waiting: Waiting) -> tuple[Remembered, Flushed]:
@@ -85,6 +88,8 @@ class Storage:
             try:
                 return self._result(waiting, self.flush(waiting, timeout_s=0))
             except Busy:
+                if self._asks_service():
+                    return self._result(waiting, self.flush(waiting, timeout_s=FLUSH_WAIT_S))
                 return self._store_together(waiting)
         if waiting.strategy == "conditional":
             resolved = self._resolver().resolve([*self._queue.pending(), waiting])[-1]
@@ -156,7 +161,7 @@ class Storage:
         begun = self._clock.now()
         resolved = [] if own else self._resolver().resolve(waiting)
         with self._queue.flushing(timeout_s, own=own) as taken:
-            if own:  # decided here, so that it is done for all who have joined the queue meanwhile
+            if own:  # decided here, without a service: for all who have joined the queue meanwhile
                 resolved = self._resolver().resolve(taken.waiting)
             held = {entry.id for entry in taken.waiting}
             batch = [one for one in resolved if one.waiting.id in held or one.waiting is extra]
