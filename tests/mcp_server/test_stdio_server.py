@@ -325,7 +325,7 @@ def test_servers_on_one_vault_lose_nothing(servers: Servers, notes: Vault, count
     for number in range(count):
         for turn in range(rounds):
             word = f"agent{number}turn{turn}"
-            assert shared.count(f"line {word} [source:: agent]\n") == 1
+            assert shared.count(f"line {word}\n") == 1
             assert everything.count(f"**Task {word}**") == 1
             assert f"of {word} is" in everything
 

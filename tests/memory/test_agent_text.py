@@ -117,28 +117,7 @@ def test_a_strangers_words_are_marked_in_ordinary_notes(memory: Memory, vault: V
     lines = text_of(vault, "Projects/Boat.md").split("\n")
     (told,) = [line for line in lines if "harbour" in line]
     assert "[source:: web]" in told and "[source:: user]" not in told
-    assert "Mine." in lines and "The dinghy has a red sail. [source:: agent]" in lines
-
-
-@pytest.mark.promise("P18")
-def test_what_an_agent_adds_to_its_owners_note_says_so_and_the_owner_s_lines_stay(
-    memory: Memory, app: App, vault: Vault
-) -> None:
-    vault.write("Projects/Boat.md", "# Boat\n\nThe berth costs 90 a month.\n")
-    append(memory, "Projects/Boat.md", "The berth costs 120 a month from May.")
-    append(memory, "Projects/Boat.md", "- The harbour master agreed", heading="Boat")
-    text = text_of(vault, "Projects/Boat.md")
-    assert "\nThe berth costs 90 a month.\n" in text and text.count("[source:: agent]") == 2
-    app.sync()
-    pack = app.context.pack("What does the berth cost?", preset="full")
-    told = {one.source for one in pack.excerpts if "120 a month" in one.text}
-    assert told == {"agent"}
-
-
-def test_lines_in_a_note_of_the_agents_own_need_no_mark(memory: Memory, vault: Vault) -> None:
-    write(memory, "Agent/Plan.md", "# Plan\n")
-    append(memory, "Agent/Plan.md", "The dinghy has a red sail.")
-    assert "[source::" not in text_of(vault, "Agent/Plan.md")
+    assert "Mine." in lines and "The dinghy has a red sail." in lines
 
 
 def test_a_note_of_an_agents_stays_signed_when_an_agent_replaces_it(memory: Memory, vault: Vault) -> None:

@@ -100,7 +100,7 @@ def test_broken_frontmatter_is_shown_said_and_kept(use: Use, vault: Vault) -> No
 def test_a_million_bytes_are_written_and_appended(use: Use, vault: Vault) -> None:
     content = ("word " * 19 + "end\n") * 10_100
     assert 990_000 < len(content) <= 1_000_000
-    use("vault_write", path="Big.md", content="---\nsource: agent\n---\n" + content[:900_000])
+    use("vault_write", path="Big.md", content="---\ntype: big\n---\n" + content[:900_000])
     use("vault_append", path="Big.md", content=content)
     assert (vault.root / "Agent/Big.md").read_text(encoding="utf-8").endswith(content)
     with pytest.raises(UsageError):
@@ -191,9 +191,7 @@ def test_writers_at_the_same_time_lose_nothing(vault: Vault, app: App, make_app:
         thread.join()
     assert not failures
     text = (vault.root / "Projects/Garden.md").read_text(encoding="utf-8")
-    for number in range(4):
-        for step in range(5):
-            assert text.count(f"- w{number}-{step} [source:: agent]\n  - sub [source:: agent]\n") == 1
+    assert all(text.count(f"- w{number}-{step}\n  - sub\n") == 1 for number in range(4) for step in range(5))
     assert (
         text.startswith("# Garden plan\n\n## Beds\n\n- carrots\n- w")
         and "## Water\n\nEvery evening.\n" in text

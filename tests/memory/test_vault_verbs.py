@@ -222,7 +222,7 @@ def test_an_edit_is_merged_with_what_the_revisions_know(
     first = append(memory, "Projects/plan.md", "- last").hash
     plan.edit("Projects/plan.md", "# Garden", "# The garden")
     other = make_app(plan.root).memory  # as another process: it read nothing itself
-    whole = PLAN + "\n- last [source:: agent]\n- very last\n"
+    whole = PLAN + "\n- last\n- very last\n"
     assert write(other, "Projects/plan.md", whole, known_hash=first[:16]).merged
 
 
@@ -367,7 +367,7 @@ def test_what_is_appended_stands_on_lines_of_its_own(
     memory: Memory, vault: Vault, before: str, content: str, after: str
 ) -> None:
     vault.write("Log.md", before)
-    append(memory, "Log.md", content, by="user")
+    append(memory, "Log.md", content)
     assert bytes_of(vault, "Log.md").decode() == after
 
 
@@ -387,7 +387,7 @@ def test_what_is_appended_below_a_heading_ends_its_section(
     memory: Memory, vault: Vault, before: str, heading: str, content: str, after: str
 ) -> None:
     vault.write("Log.md", before)
-    assert append(memory, "Log.md", content, heading=heading, by="user").heading == heading
+    assert append(memory, "Log.md", content, heading=heading).heading == heading
     assert bytes_of(vault, "Log.md").decode() == after
 
 
@@ -411,7 +411,7 @@ def test_a_note_that_another_process_made_meanwhile_is_appended_to(
     vault.write("Agent/Log.md", "- theirs\n")
     monkeypatch.setattr(memory.notebook, "find", lambda _path: None)  # it was not there when we looked
     assert append(memory, "Agent/Log.md", "- ours").did == "appended"
-    assert bytes_of(vault, "Agent/Log.md") == b"- theirs\n- ours [source:: agent]\n"
+    assert bytes_of(vault, "Agent/Log.md") == b"- theirs\n- ours\n"
 
 
 def test_frontmatter_is_not_appended_to_a_note(memory: Memory, plan: Vault) -> None:

@@ -97,7 +97,6 @@ def attributed(
 ) -> str:
     """The text with the words of less trusted sources marked as theirs.
 
-    What is added to a note that is the owner's as a whole is marked as the agent's, too.
     `page`: the note as it is, None for a new one. `replaces`: `text` is the whole of it, not an addition.
     UsageError where a mark has no place, and for what only the owner may say; Refused for a note that would
     make the vault another one.
@@ -120,9 +119,7 @@ def attributed(
 
     known = {line.strip() for line in before.splitlines()} if replaces else set()
     whole = note_trust.source_of(path, text if page is None else before)
-    # Beside the owner's own lines, one without a mark would be recalled as theirs.
-    added = page is not None and not replaces and whole == "user"
-    marked = mark_sources(text, trust, known=known, always=added or role not in PLAIN_ROLES)
+    marked = mark_sources(text, trust, known=known, always=role not in PLAIN_ROLES)
     if trust_rank(marked.unmarked) <= max(trust_rank("agent"), trust_rank(whole)):
         return marked.text
     if page is None:
