@@ -69,10 +69,9 @@ class MiniLM:
         """Return each text's last-layer tokens at length 1, without the special ones."""
         return [_unit(states[1:-1]) for states in self._states(texts)]
 
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens that `token_vectors` has rows for."""
-        words = self._model.words
-        return [words.names[number] for number in words.numbers(text)[1:-1]]
+    def token_words(self, text: str) -> list[str]:
+        """Return the word that each row of `token_vectors` is a part of."""
+        return self._model.words.words(text)
 
     def _states(self, texts: Sequence[str]) -> list[Vectors]:
         numbers = [self._model.words.numbers(text) for text in texts]
@@ -90,7 +89,9 @@ class MiniLM:
     @cached_property
     def _loaded(self) -> _Model:
         try:
-            return _Model(self._config, _read_tensors(self._folder / WEIGHTS, self._check), _words(self._folder))
+            return _Model(
+                self._config, _read_tensors(self._folder / WEIGHTS, self._check), _words(self._folder)
+            )
         except (KeyError, ValueError, OSError, struct.error, UnicodeDecodeError) as error:
             raise EmbedderError(
                 f"the encoder in {str(self._folder)!r} can't be loaded ({type(error).__name__}: {error}); "
@@ -116,6 +117,11 @@ class WordPieces:
             if len(found) >= _MOST_TOKENS - 1:
                 break
         return [*found[: _MOST_TOKENS - 1], self._last]
+
+    def words(self, text: str) -> list[str]:
+        """Return the word of each number between the two special ones."""
+        cut = ((word, self._pieces(word)) for word in basic_words(text[:_MOST_CHARS]))
+        return [word for word, pieces in cut for _ in pieces][: _MOST_TOKENS - 2]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
         pieces = self._kept.get(word)
@@ -210,6 +216,7 @@ class _Model:
         ]
         if self._table.shape != (len(words.names), int(config["hidden_size"])):
             raise ValueError(f"{self._table.shape} token vectors do not fit the vocabulary or the settings")
+        self.run([words.numbers("")])  # matrices that do not fit one another fail here, not in a search
 
     def run(self, texts: Sequence[Sequence[int]]) -> list[Vectors]:
         """Return the last layer's states of each text, (tokens, dim)."""
@@ -332,7 +339,9 @@ def _pair(tensors: Mapping[str, Vectors], name: str) -> Linear:
 def _read_config(path: Path) -> Mapping[str, Any]:
     try:
         config = json.loads(path.read_bytes())
-        fits = isinstance(config, dict) and all(config.get(key, value) == value for key, value in _BUILD.items())
+        fits = isinstance(config, dict) and all(
+            config.get(key, value) == value for key, value in _BUILD.items()
+        )
         if not fits or not isinstance(config.get("hidden_size"), int):
             raise ValueError("it is no BERT model")
     except (OSError, ValueError) as error:

@@ -111,6 +111,7 @@ class Serving:
     def _open(self) -> _Opened:
         app = self._open_app()
         app.making = lambda: self.making
+        app.encodes = True
         app.pending_changes = self.keeper.pending_changes
         return _Opened(app)
 
