@@ -179,6 +179,8 @@ def test_without_time_the_answer_is_the_one_without_an_encoder(garage):
     query = SearchQuery("repair of the car", k=5)
     with engine_of(garage, lambda: None) as plain, engine_of(garage, lambda: FakeEncoder()) as hurried:
         assert hurried.search(query, encode_s=0.0) == plain.search(query)
+        assert not hurried.encode_pending(0.03)  # only loads it: no passage was asked for yet
+        assert hurried.search(query, encode_s=0.0) == plain.search(query)
         while hurried.encode_pending(0.03):
             pass
         assert "late" in hurried.search(query, encode_s=0.5).hits[0].why

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 ENCODE_S = 0.6  # for passages whose token vectors are not known yet
 RESCORED = 60  # passages that the encoder looks at
+_LOAD_S = 0.5  # a search that has less time does not load the encoder
 _LEAST_RESCORED = 10  # fewer would only be shuffled among themselves
 Kept: TypeAlias = "tuple[int, list[int]]"  # a candidate, and the others that say the same
 
@@ -87,12 +88,13 @@ class SearchEngine:
         return SearchResult(sure, mode, query.profile, notices, synced_at)
 
     def encode_pending(self, budget_s: float) -> bool:
-        """Encode passages that a search had no time for; return whether there are more."""
-        if self._late is None:
+        """Load the encoder, and encode what a search had no time for; return whether there is more."""
+        late = self._late_interaction()
+        if late is None:
             return False
         try:
-            return self._late.encode_pending(budget_s)
-        except EmbedderError as error:
+            return late.encode_pending(budget_s)
+        except (ConfigError, EmbedderError) as error:
             self._give_up_encoder(error)
             return False
 
@@ -114,14 +116,14 @@ class SearchEngine:
         """Let the encoder score the best passages, without a gap; return whether it did."""
         if query.mode == "keyword" or query.profile != "default" or len(order) < 2:
             return False
-        late = self._late_interaction()
+        late = self._late_interaction() if encode_s >= _LOAD_S else self._late
         if late is None:
             return False
         best = order[: self._rescored]
         texts = [self._text(found.passages[i]) for i in best]
         try:
             scores = late.scores(query.text, {term.text: term.idf for term in found.terms}, texts, encode_s)
-        except EmbedderError as error:
+        except (ConfigError, EmbedderError) as error:
             self._give_up_encoder(error)
             return False
         if len(scores) < min(len(best), _LEAST_RESCORED):
@@ -135,13 +137,12 @@ class SearchEngine:
             make, self._make_encoder = self._make_encoder, None
             try:
                 encoder = make()
+                if encoder is not None:
+                    from hindbrain.search.late_interaction import LateInteraction
+
+                    self._late = LateInteraction(encoder)
             except (ConfigError, EmbedderError) as error:
                 self._give_up_encoder(error)
-                return None
-            if encoder is not None:
-                from hindbrain.search.late_interaction import LateInteraction
-
-                self._late = LateInteraction(encoder)
         return self._late
 
     def _give_up_encoder(self, error: ConfigError | EmbedderError) -> None:

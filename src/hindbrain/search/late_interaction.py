@@ -81,6 +81,8 @@ class LateInteraction:
         most_bytes: int = MOST_BYTES,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Loads the encoder, so that this does not count as the time of its first text. EmbedderError."""
+        encoder.token_words("")
         self._encoder = encoder
         self._most_bytes = most_bytes
         self._clock = clock
