@@ -141,6 +141,17 @@ def test_what_had_no_time_is_encoded_when_there_is_some():
     assert encoder.texts() == ["passage"]
 
 
+def test_a_text_that_a_later_search_had_time_for_waits_no_longer():
+    clock = Time()
+    encoder = FakeEncoder(sleep=clock.sleep)
+    late = LateInteraction(encoder, clock=clock)
+    assert late.scores("passage", {}, ["one", "two"], 0.0) == []
+    assert len(late.scores("passage", {}, ["one", "two"], 10)) == 2
+    encoder.calls.clear()
+    assert not late.encode_pending(1)
+    assert encoder.calls == []
+
+
 @contextmanager
 def engine_of(bench: Bench, encoder: Callable[[], Encoder | None]) -> Iterator[SearchEngine]:
     store = IndexStore(bench.app.index_path)

@@ -121,8 +121,6 @@ class LateInteraction:
         ends = self._clock() + budget_s
         while self._pending:
             done = self._group(list(self._pending.items()), ends) or [next(iter(self._pending.items()))]
-            for key, _ in done:
-                del self._pending[key]
             self._keep(done)
             self._forget_oldest()
             if self._clock() >= ends:
@@ -149,6 +147,8 @@ class LateInteraction:
         return self._clock() + self._char_s * sum(map(_length, texts)) <= ends
 
     def _keep(self, group: Sequence[tuple[bytes, str]]) -> None:
+        for key, _ in group:
+            self._pending.pop(key, None)  # before it is tried: a text that fails does not wait for ever
         for (key, _), vectors in zip(group, self._encoded([text for _, text in group]), strict=True):
             self._kept[key] = codes = pack(vectors)
             self._bytes += codes.bytes
