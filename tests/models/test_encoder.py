@@ -132,11 +132,12 @@ def test_a_damaged_model_fails_with_its_folder_named_and_a_way_on(tiny, damage):
     elif damage == "no header":
         weights.write_bytes(b"\xff" * 400)
     elif damage == "another dimension":
-        config.write_text(config.read_text("utf-8").replace('"hidden_size": 4', '"hidden_size": 6'), "utf-8")
+        text = config.read_text(encoding="utf-8").replace('"hidden_size": 4', '"hidden_size": 6')
+        config.write_text(text, encoding="utf-8")
     elif damage == "no vocabulary":
         (tiny / VOCABULARY).unlink()
     else:
-        config.write_text('{"model_type": "xlm-roberta", "hidden_size": 4}', "utf-8")
+        config.write_text('{"model_type": "xlm-roberta", "hidden_size": 4}', encoding="utf-8")
     with pytest.raises(ModelError) as caught:
         found = find_encoder(str(tiny))
         assert found is not None
@@ -172,7 +173,7 @@ def test_words_are_cut_as_the_models_own_tokenizer_cuts_them(wheel_folder):
     own = tokenizers.Tokenizer.from_file(str(wheel_folder / "tokenizer.json"))
     own.no_padding()
     own.enable_truncation(256)
-    words = (wheel_folder / VOCABULARY).read_text("utf-8").removesuffix("\n").split("\n")
+    words = (wheel_folder / VOCABULARY).read_text(encoding="utf-8").removesuffix("\n").split("\n")
     ours = WordPieces(words)
     for text in (*LANGUAGES, *ODD[:-1]):
         assert ours.numbers(text) == own.encode(text).ids, text[:40]
