@@ -87,7 +87,7 @@ def test_finding_an_encoder_imports_neither_numpy_nor_the_wheel(minilm):
     )
     environ = {**os.environ, "PYTHONPATH": str(PUBLISHED)}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True, env=environ
     )
     assert done.stdout.strip() == "[]"
 
