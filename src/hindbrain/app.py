@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
+    from hindbrain.models.encoder import Encoder
     from hindbrain.models.noted import EmbedderFailure, FailureNotes
     from hindbrain.models.select import Choice
     from hindbrain.search.engine import SearchEngine
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 _FRESHEN_S = 0.5  # for comparing the index with the files before an answer, and taking in what changed
 _FALSE_RATE = 0.05
+_PROMPT_ENCODE_S = 0.03  # for passages that the encoder has not seen, while a prompt waits
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
@@ -151,6 +153,8 @@ class App:
         self.freshen_s = _FRESHEN_S  # a hook has less time
         # The agent host that runs this process, "" for none; a server that serves agents is no agent's.
         self.started_by: Callable[[], str] = lambda: ""
+        self.encodes = False  # a process that stays uses the encoder: it takes 0.1 s and 100 MB to load
+        self._encode_s: float | None = None  # for the search that is being answered; None: as usual
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
         self.tell: Callable[[str], None] = lambda _: None  # for the log of a server: what fails unseen
         self._chosen: Choice | None = None  # with which the embedder was made
@@ -221,7 +225,10 @@ class App:
         if self.takes_in and (told := self.ask_elsewhere(query)) is not None:
             return told
         fresh = self.freshen(vectors=query.mode != "keyword")
-        result = self.engine.search(query)
+        if self._encode_s is None:
+            result = self.engine.search(query)
+        else:
+            result = self.engine.search(query, encode_s=self._encode_s)
         return result._replace(
             notices=(*result.notices, *fresh.notices), synced_at=fresh.checked_at or result.synced_at
         )
@@ -555,9 +562,21 @@ class App:
             lambda: self._asking_embedder,
             self.clock,
             warm=self.warm,
+            encoder=lambda: self.encoder if self.encodes else None,
             settings=self.search_settings,
             day_notes=self.day_notes,
         )
+
+    @cached_property
+    def encoder(self) -> Encoder | None:
+        """The one that the settings mean; loaded when it is first used. Raises ConfigError."""
+        from hindbrain.models.encoder import find_encoder
+
+        return find_encoder(self.config.text("encoder.path"))
+
+    def encode_pending(self, budget_s: float) -> bool:
+        """Encode passages that a search had no time for; return whether there are more."""
+        return "engine" in self.__dict__ and self.engine.encode_pending(budget_s)
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -979,7 +998,11 @@ class App:
 
     def _search_for_prompt(self, query: SearchQuery) -> SearchResult:
         """With what this process wrote included. One that wrote nothing does not make a memory for it."""
-        return self.memory.search(query) if "memory" in self.__dict__ else self.search(query)
+        self._encode_s = _PROMPT_ENCODE_S
+        try:
+            return self.memory.search(query) if "memory" in self.__dict__ else self.search(query)
+        finally:
+            self._encode_s = None
 
     def _outlines(self, paths: Iterable[str]) -> Mapping[str, Outline]:
         self.freshen()

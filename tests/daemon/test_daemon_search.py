@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from daemon_runs import InProcess, wait_until
 
+from encoder_models import write_model
 from hindbrain.edge.daemon import client
 from hindbrain.edge.main import main
 from workbench import Vault
@@ -94,3 +96,40 @@ def test_a_daemon_that_does_not_answer_is_not_asked_twice(
     main(["recall", "--vault", str(notes.root), "tea"])
     assert told == [None]
     assert "70 degrees" in capsys.readouterr().out
+
+
+def why(found: dict[str, Any]) -> set[str]:
+    return {signal for hit in found["hits"] for signal in hit["why"]}
+
+
+def test_only_the_daemon_uses_the_encoder(
+    in_process: InProcess,
+    notes: Vault,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", str(write_model(tmp_path / "encoder")))
+    in_process.start()
+    wait_until(lambda: in_process.ask("search", notes.root, {"query": "tea"})["ok"])
+    wait_until(lambda: "late" in why(searched(notes, capsys, "green tea sail")))
+    alone = searched(notes, capsys, "--no-sync", "green tea sail")
+    assert alone["hits"]
+    assert "late" not in why(alone)
+
+
+def test_a_damaged_encoder_costs_a_notice_and_no_hit(
+    in_process: InProcess,
+    notes: Vault,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    folder = write_model(tmp_path / "encoder")
+    (folder / "model.safetensors").write_bytes(b"damaged")
+    monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", str(folder))
+    in_process.start()
+    wait_until(lambda: in_process.ask("search", notes.root, {"query": "tea"})["ok"])
+    wait_until(lambda: "encoder_unusable" in str(searched(notes, capsys, "green tea sail")["notices"]))
+    found = searched(notes, capsys, "green tea sail")
+    assert {hit["path"] for hit in found["hits"]} == {"Tea.md", "Boats.md"}

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from command_runs import Cli
+from encoder_models import write_model
 from hindbrain.base.config import SETTINGS, Value
 from hindbrain.base.errors import ConfigError
 from hindbrain.edge.toml_edit import set_key, unset_key
@@ -71,6 +72,16 @@ def test_a_wrong_name_or_value_changes_nothing(cli: Cli, words: list[str]) -> No
     _write("[search]\nk = 3\n")
     assert cli.bare("config", "--json", *words).error == "config"
     assert _file().read_bytes() == b"[search]\nk = 3\n"
+
+
+def test_an_encoder_is_a_word_or_the_folder_of_a_model(cli: Cli, tmp_path: Path) -> None:
+    for value in ("off", "auto", str(write_model(tmp_path / "model"))):
+        assert cli.bare("config", "encoder.path", value).code == 0
+        assert cli.bare("config", "encoder.path").out == f"{value}\n"
+    (tmp_path / "empty").mkdir()
+    for wrong in ("empty", "absent"):
+        assert cli.bare("config", "--json", "encoder.path", str(tmp_path / wrong)).error == "config"
+    assert cli.bare("config", "encoder.path").out == f"{tmp_path / 'model'}\n"
 
 
 def test_comments_and_order_stay(cli: Cli) -> None:

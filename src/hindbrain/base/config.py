@@ -37,6 +37,7 @@ class Setting(NamedTuple):
     most: float | None = None
     choices: tuple[str, ...] = ()
     is_path: bool = False  # of a folder: absolute once it is loaded, or below `~`
+    words: tuple[str, ...] = ()  # that a path may be instead
     of_index: bool = False  # decides what an index holds, so that a change counts after a sync
 
     @property
@@ -45,7 +46,7 @@ class Setting(NamedTuple):
         if self.choices:
             return f"one of {', '.join(choice or 'empty' for choice in self.choices)}"
         if self.is_path:
-            return "the path of a folder"
+            return ", ".join((*self.words, "the path of a folder"))
         kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
         kind = kinds.get(type(self.default), "a list of texts")
         if self.least is None or self.most is None:
@@ -127,6 +128,14 @@ SETTINGS = (
     Setting("embedding.batch_size", 50, "texts in one request", 1, 10_000),
     Setting("embedding.timeout_s", 60.0, "seconds to wait for one request", 0.1, 3_600),
     Setting("embedding.max_retries", 3, "tries after the first one that failed", 0, 20),
+    Setting(
+        "encoder.path",
+        "auto",
+        "the model that reads the best passages of a search again; auto: all-MiniLM-L6-v2 where its wheel is "
+        "installed; off: none; else the folder of a model",
+        is_path=True,
+        words=("auto", "off"),
+    ),
     Setting(
         "search.k",
         10,
@@ -380,6 +389,8 @@ def parse_value(setting: Setting, text: str, where: str) -> Value:
 def located(setting: Setting, value: Value, base: Path | str = "") -> Value:
     """The value; a relative path is made absolute from `base`, else from the current folder. `~` stays."""
     if not setting.is_path or not isinstance(value, str) or not value or value.startswith("~"):
+        return value
+    if value in setting.words:
         return value
     return os.path.abspath(os.path.join(base, value))  # noqa: PTH100, PTH118
 

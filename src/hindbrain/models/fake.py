@@ -1,4 +1,4 @@
-"""An embedder for tests and demonstrations: no model, no network, the same vectors for ever.
+"""An embedder and an encoder for tests and demonstrations: no model, no network, the same vectors for ever.
 
 Texts that share words are near each other. It records its calls and can be told to fail as real ones do.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hindbrain.base.errors import EmbedderDown
@@ -103,3 +104,26 @@ def _bag_of_words(text: str, dim: int) -> list[float]:
     if not any(row):
         row[0] = 1.0
     return row
+
+
+class FakeEncoder(FakeEmbedder):
+    """Hashed words as tokens. Words that `alike` maps to one another have the same vector."""
+
+    def __init__(
+        self,
+        dim: int = 256,
+        *,
+        alike: Mapping[str, str] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        super().__init__(dim, name=f"fake/tokens@{dim}", sleep=sleep)
+        self._alike = alike or {}
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        meant = [[self._alike.get(word, word) for word in self.token_words(text)] for text in texts]
+        rows = self.embed_documents([word for words in meant for word in words])
+        ends = list(accumulate(map(len, meant)))
+        return [rows[end - len(words) : end] for words, end in zip(meant, ends, strict=True)]
+
+    def token_words(self, text: str) -> list[str]:
+        return re.findall(r"\w+", text.lower())

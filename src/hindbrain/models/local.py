@@ -7,7 +7,7 @@ Nothing is ever downloaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -81,7 +81,7 @@ class OnnxEmbedder:
         self._batch_size = max(1, batch_size)
         self._dim = dimension
         self._loaded: _OnnxModel | None = None
-        self.name = _name("onnx", self._folder)
+        self.name = folder_name("onnx", self._folder)
 
     @property
     def dim(self) -> int:
@@ -96,24 +96,44 @@ class OnnxEmbedder:
         vector: Vectors = self._embed("query", [text])[0]
         return vector
 
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return each text's last-layer tokens at length 1, without the special ones."""
+        ready = [prepared(text, "", _MAX_TEXT_CHARS) for text in texts]
+        found = self._in_batches(ready, lambda model, batch: model.token_states(batch))
+        return [
+            normalised(rows, 0, source=self.name) if len(rows) else no_vectors(self.dim) for rows in found
+        ]
+
+    def token_words(self, text: str) -> list[str]:
+        """Return the word that each row of `token_vectors` is a part of."""
+        return self._model().token_words(prepared(text, "", _MAX_TEXT_CHARS))
+
     def _embed(self, role: Role, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
-        if self._loaded is None:
-            self._loaded = _OnnxModel(self._folder, self._file)
         prefix = self._folder.prompts.of(role)
         ready = [prepared(text, prefix, _MAX_TEXT_CHARS) for text in texts]
-        # Texts of like length share a batch, since a batch is padded to its longest; then back in order.
-        order = sorted(range(len(ready)), key=lambda place: len(ready[place]))
-        parts = []
-        for start in range(0, len(order), self._batch_size):
-            batch = [ready[place] for place in order[start : start + self._batch_size]]
-            parts.append(self._loaded.run(batch))
-        rows = np.empty_like(np.concatenate(parts))
-        rows[order] = np.concatenate(parts)
+        rows = np.stack(self._in_batches(ready, lambda model, batch: list(model.run(batch))))
         vectors = normalised(rows, self._dim, source=self.name)
         self._dim = int(vectors.shape[1])
         return vectors
+
+    def _in_batches(
+        self, texts: Sequence[str], run: Callable[[_OnnxModel, list[str]], list[NDArray[Any]]]
+    ) -> list[NDArray[Any]]:
+        """What `run` gives for each text. Texts of like length share a batch: it is padded to its longest."""
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        found: dict[int, NDArray[Any]] = {}
+        for start in range(0, len(order), self._batch_size):
+            places = order[start : start + self._batch_size]
+            given = run(self._model(), [texts[place] for place in places])
+            found.update(zip(places, given, strict=True))
+        return [found[place] for place in range(len(texts))]
+
+    def _model(self) -> _OnnxModel:
+        if self._loaded is None:
+            self._loaded = _OnnxModel(self._folder, self._file)
+        return self._loaded
 
 
 class SentenceTransformersEmbedder:
@@ -124,7 +144,7 @@ class SentenceTransformersEmbedder:
         self._batch_size = max(1, batch_size)
         self._dim = dimension
         self._model: Any = None
-        self.name = _name("sentence-transformers", self._folder)
+        self.name = folder_name("sentence-transformers", self._folder)
 
     @property
     def dim(self) -> int:
@@ -176,6 +196,7 @@ class _OnnxModel:
         # An export that pools by itself knows best; its vectors need no pooling here.
         pooled = "sentence_embedding" if "sentence_embedding" in outputs else ""
         self._output = pooled or next(iter(outputs))
+        self._tokens_output = next((name for name, axes in outputs.items() if axes == 3), "")
         if folder.has_dense and not pooled:
             raise ConfigError(
                 f"{str(folder.path)!r} has dense layers that its ONNX file leaves out; "
@@ -183,24 +204,62 @@ class _OnnxModel:
             )
 
     def run(self, texts: Sequence[str]) -> NDArray[Any]:
+        states, encoded = self._computed(self._output, texts)
+        mask = _masks(encoded)
+        return states if states.ndim == 2 else pooled_states(states, mask, self._folder.pooling)
+
+    def token_states(self, texts: Sequence[str]) -> list[NDArray[Any]]:
+        """One matrix a text, without padding and special tokens."""
+        import numpy as np
+
+        if not self._tokens_output:
+            raise ConfigError(
+                f"{str(self._folder.path)!r} gives one vector a text and none for its tokens; "
+                "use an ONNX export with last_hidden_state"
+            )
+        states, encoded = self._computed(self._tokens_output, texts)
+        special = np.array([item.special_tokens_mask for item in encoded])
+        kept = (_masks(encoded) > 0) & (special == 0)
+        return [own[rows] for own, rows in zip(states, kept, strict=True)]
+
+    def token_words(self, text: str) -> list[str]:
+        encoded = self._tokenizer.encode(text)
+        places = zip(encoded.offsets, encoded.special_tokens_mask, strict=True)
+        spans = [span for span, special in places if not special]
+        return [_word_at(text, start, stop) for start, stop in spans]
+
+    def _computed(self, output: str, texts: Sequence[str]) -> tuple[NDArray[Any], list[Any]]:
         import numpy as np
 
         encoded = self._tokenizer.encode_batch(list(texts))
-        mask = np.array([item.attention_mask for item in encoded], dtype=np.int64)
         feeds = {
             "input_ids": np.array([item.ids for item in encoded], dtype=np.int64),
-            "attention_mask": mask,
+            "attention_mask": _masks(encoded),
             "token_type_ids": np.array([item.type_ids for item in encoded], dtype=np.int64),
         }
         unknown = [name for name in self._inputs if name not in feeds]
         if unknown:
             raise ConfigError(f"{str(self._folder.path)!r} wants inputs {unknown}; use another ONNX export")
         try:
-            output = self._session.run([self._output], {name: feeds[name] for name in self._inputs})[0]
+            states = self._session.run([output], {name: feeds[name] for name in self._inputs})[0]
         except Exception as error:  # as above
             raise EmbedderError(f"{str(self._folder.path)!r} failed to run ({error})") from error
-        states: NDArray[Any] = np.asarray(output)
-        return states if states.ndim == 2 else pooled_states(states, mask, self._folder.pooling)
+        return np.asarray(states), encoded
+
+
+def _masks(encoded: Sequence[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    return np.array([item.attention_mask for item in encoded], dtype=np.int64)
+
+
+def _word_at(text: str, start: int, stop: int) -> str:
+    """The whole word that a piece was cut from."""
+    while start > 0 and text[start - 1 : start].isalnum() and text[start : start + 1].isalnum():
+        start -= 1
+    while stop < len(text) and text[stop].isalnum() and text[stop - 1 : stop].isalnum():
+        stop += 1
+    return text[start:stop].strip().lower()
 
 
 def pooled_states(states: NDArray[Any], mask: NDArray[Any], pooling: Pooling) -> NDArray[Any]:
@@ -313,7 +372,8 @@ def _prompts(folder: Path) -> Prompts:
     return prompts_for(folder.resolve().name)
 
 
-def _name(provider: str, folder: ModelFolder) -> str:
+def folder_name(provider: str, folder: ModelFolder) -> str:
+    """Return the name of the embedder: another model in the same folder gets another one."""
     return f"{provider}/{folder.path.resolve().name}#{_fingerprint(folder.path)}{folder.prompts.tag()}"
 
 

@@ -10,21 +10,27 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import UsageError
+from hindbrain.base.errors import ConfigError, EmbedderError, UsageError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
-from hindbrain.search.profiles import Candidate, Shares, profile_named
+from hindbrain.search.profiles import Candidate, Profile, Shares, profile_named
 from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
 from hindbrain.search.view import IndexView
 
 if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
+    from hindbrain.models.encoder import Encoder
+    from hindbrain.search.late_interaction import LateInteraction
     from hindbrain.search.outline import Outline
 
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
+ENCODE_S = 0.6  # for passages whose token vectors are not known yet
+RESCORED = 60  # passages that the encoder looks at
+_LOAD_S = 0.5  # a search that has less time does not load the encoder
+_LEAST_RESCORED = 10  # fewer would only be shuffled among themselves
 Kept: TypeAlias = "tuple[int, list[int]]"  # a candidate, and the others that say the same
 
 
@@ -38,29 +44,39 @@ class SearchEngine:
         clock: Clock,
         *,
         warm: bool,
+        encoder: Callable[[], Encoder | None] = lambda: None,
+        rescored: int = RESCORED,
         settings: SearchSettings | None = None,
         day_notes: DayNotes = no_day_notes,
     ) -> None:
         """`embedder` is called at first need. `warm`: many queries will come, so vectors stay in memory.
 
+        `encoder`: called at first need as well, and looks at the best `rescored` passages of a search.
         `day_notes`: where the notes of a day may stand, beside those that have the day in their name.
         """
         self._store = store
         self._settings = settings or SearchSettings()
         self._view = IndexView(store)
         self._finder = CandidateFinder(store, self._view, embedder, clock, warm=warm, day_notes=day_notes)
+        self._make_encoder: Callable[[], Encoder | None] | None = encoder
+        self._rescored = rescored
+        self._late: LateInteraction | None = None
+        self._no_encoder = ""  # why there is none although one is meant
 
-    def search(self, asked: SearchQuery) -> SearchResult:
-        """Raises UsageError for what can't be asked, IndexFault when it could not look."""
+    def search(self, asked: SearchQuery, *, encode_s: float = ENCODE_S) -> SearchResult:
+        """Raises UsageError for what can't be asked, IndexFault when it could not look.
+
+        `encode_s`: how long the encoder may take; what it does not manage, it does not score.
+        """
         query = self._settings.complete(asked)
         _check(query)
         profile = profile_named(query.profile, rrf_k=query.rrf_k)
         with self._store.snapshot():
             self._view.refresh()
             found = self._finder.find(query)
-            shares = profile(found.candidates)
-            totals = [sum(share.values()) for share in shares]
-            order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+            shares, totals, order = _ranked(profile, found)
+            if self._add_late(query, found, order, encode_s):
+                shares, totals, order = _ranked(profile, found)
             kept = self._thinned(query, found, totals, order)
             top = totals[order[0]] if order else 1.0
             hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
@@ -68,7 +84,19 @@ class SearchEngine:
             synced_at = float(self._view.meta.get("synced_at", 0.0))
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
-        return SearchResult(sure, mode, query.profile, found.notices, synced_at)
+        notices = (*found.notices, self._no_encoder) if self._no_encoder else found.notices
+        return SearchResult(sure, mode, query.profile, notices, synced_at)
+
+    def encode_pending(self, budget_s: float) -> bool:
+        """Load the encoder, and encode what a search had no time for; return whether there is more."""
+        late = self._late_interaction()
+        if late is None:
+            return False
+        try:
+            return late.encode_pending(budget_s)
+        except (ConfigError, EmbedderError) as error:
+            self._give_up_encoder(error)
+            return False
 
     def find(self, query: SearchQuery) -> Found:
         """The candidates with all their signals, before any is weighed: for tuning and for a closer look."""
@@ -84,14 +112,53 @@ class SearchEngine:
             self._view.refresh()
             return outlines_of(self._store, self._view, paths)
 
+    def _add_late(self, query: FullQuery, found: Found, order: Sequence[int], encode_s: float) -> bool:
+        """Let the encoder score the best passages, without a gap; return whether it did."""
+        if query.mode == "keyword" or query.profile != "default" or len(order) < 2:
+            return False
+        late = self._late_interaction() if encode_s >= _LOAD_S else self._late
+        if late is None:
+            return False
+        best = order[: self._rescored]
+        texts = [self._text(found.passages[i]) for i in best]
+        try:
+            scores = late.scores(query.text, {term.text: term.idf for term in found.terms}, texts, encode_s)
+        except (ConfigError, EmbedderError) as error:
+            self._give_up_encoder(error)
+            return False
+        if len(scores) < min(len(best), _LEAST_RESCORED):
+            return False
+        for i, score in zip(best, scores, strict=False):
+            found.candidates[i].late = score
+        return True
+
+    def _late_interaction(self) -> LateInteraction | None:
+        if self._make_encoder is not None:
+            make, self._make_encoder = self._make_encoder, None
+            try:
+                encoder = make()
+                if encoder is not None:
+                    from hindbrain.search.late_interaction import LateInteraction
+
+                    self._late = LateInteraction(encoder)
+            except (ConfigError, EmbedderError) as error:
+                self._give_up_encoder(error)
+        return self._late
+
+    def _give_up_encoder(self, error: ConfigError | EmbedderError) -> None:
+        self._late = None
+        self._no_encoder = f"encoder_unusable: {error}"
+
+    def _text(self, info: PassageInfo) -> str:
+        return self._view.text_of(info.note_id)[info.start : info.stop]
+
     def _thinned(
         self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]
     ) -> list[Kept]:
         """The best k, without repetitions."""
 
         def words(i: int) -> frozenset[str]:
-            info = found.passages[i]
-            return frozenset(self._view.text_of(info.note_id)[info.start : info.stop].lower().split())
+            return frozenset(self._text(found.passages[i]).lower().split())
 
         wanted = 4 * query.k if query.diversity else query.k
         if query.unit == "note":
@@ -129,6 +196,14 @@ class SearchEngine:
             after=after,
             also=tuple(dict.fromkeys(found.place(j) for j in also)),
         )
+
+
+def _ranked(profile: Profile, found: Found) -> tuple[list[Shares], list[float], list[int]]:
+    """What each signal gives each candidate, their sums, and the candidates from the best on."""
+    shares = profile(found.candidates)
+    totals = [sum(share.values()) for share in shares]
+    order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+    return shares, totals, order
 
 
 def _check(query: FullQuery) -> None:

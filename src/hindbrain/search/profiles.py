@@ -28,6 +28,7 @@ class Candidate:
         "fields",
         "id",
         "importance",
+        "late",
         "lexical",
         "note_id",
         "opened",
@@ -47,6 +48,7 @@ class Candidate:
         fields: float = 0.0,  # BM25 over file name, title, aliases, tags, headers, ...
         bm25: float = 0.0,  # plain BM25 of the passage alone; only for the profiles that use it
         semantic: float = math.nan,  # cosine
+        late: float = math.nan,  # late interaction with the encoder's tokens; of the best passages only
         trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
         entity: float = 0.0,  # 1: the query names this note
         date: float = 0.0,  # 1: the note's date lies in a window that the query names
@@ -63,6 +65,7 @@ class Candidate:
         self.fields = fields
         self.bm25 = bm25
         self.semantic = semantic
+        self.late = late
         self.trust = trust
         self.entity = entity
         self.date = date
@@ -79,6 +82,7 @@ Profile: TypeAlias = Callable[[Sequence[Candidate]], list[Shares]]
 # weight of each signal, after it was scaled to 0..1 over the candidates
 _LEXICAL = 1.0
 _SEMANTIC = 0.7
+_LATE = 1.0
 _FIELDS = 0.25
 _ENTITY = 0.3
 _NAMED = 3.0  # a query that is a note's very name: that note comes first, whatever else is said of it
@@ -106,11 +110,13 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
     """A convex mix of scaled signals: it keeps by how much one passage is better, which ranks throw away."""
     lexical = _by_top([c.lexical for c in candidates])
     semantic = _by_range([c.semantic for c in candidates])
+    late = _by_range([c.late for c in candidates])
     fields = _by_top([c.fields for c in candidates])
     return [
         {
             "lexical": _LEXICAL * lexical[i],
             "semantic": _SEMANTIC * c.trust * semantic[i],
+            "late": _LATE * late[i],
             "fields": _FIELDS * fields[i],
             "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,

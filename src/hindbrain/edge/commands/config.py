@@ -96,7 +96,7 @@ def _set(name: str, text: str, out: Output) -> int:
 
 def _warn_of_missing(setting: Setting, value: Value, out: Output) -> None:
     """The state folder is made when it is needed; the others are their owner's."""
-    if setting.is_path and value and setting.name != "state.folder":
+    if setting.is_path and value and value not in setting.words and setting.name != "state.folder":
         folder = Path(str(value)).expanduser()
         if not folder.is_dir():
             out.warn(f"there is no folder {str(folder)!r} yet")
@@ -113,6 +113,10 @@ def _check_meaning(name: str, text: str, file: Path) -> None:
             from hindbrain.context.packs.preset import load_preset
 
             load_preset(text, file.parent / "presets")
+        elif name == "encoder.path":
+            from hindbrain.models.encoder import find_encoder
+
+            find_encoder(text)
     except ConfigError as error:
         raise ConfigError(f"{name} can't be {text!r}: {error}") from error
 

@@ -112,6 +112,7 @@ class Serving:
         app = self._open_app()
         app.making = lambda: self.making
         app.tell = say
+        app.encodes = True
         app.pending_changes = self.keeper.pending_changes
         return _Opened(app)
 
