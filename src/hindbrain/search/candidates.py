@@ -20,7 +20,7 @@ from hindbrain.search.adjustments import NONE, moved
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import FullQuery, Understood, understand
-from hindbrain.search.signals import in_windows, overlap_of
+from hindbrain.search.signals import in_windows, is_first_person, overlap_of, speaks
 from hindbrain.search.terms import match_expression
 from hindbrain.search.view import IndexView
 from hindbrain.vault.dates import is_dated_by_name
@@ -117,6 +117,7 @@ class CandidateFinder:
             candidate.fields = fields.get(candidate.note_id, 0.0)
             candidate.entity = entities.get(candidate.note_id, 0.0)
         self._add_usage(found)
+        self._add_speakers(query.text, found)
         self._add_profile_signals(query, found)
         return found
 
@@ -311,6 +312,15 @@ class CandidateFinder:
         for candidate in found.candidates:
             count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
             candidate.opened, candidate.opened_days = count, (now - last) / _DAY_S
+
+    def _add_speakers(self, text: str, found: Found) -> None:
+        """Who speaks: a person that the query names, or the asker themselves."""
+        names = found.understood.terms.words
+        own = is_first_person(text)
+        for candidate, info in zip(found.candidates, found.passages, strict=True):
+            said = self._view.text_of(info.note_id)[info.start : info.stop]
+            candidate.speaker = speaks(said, names)
+            candidate.first_person = own and is_first_person(said)
 
     def _add_profile_signals(self, query: FullQuery, found: Found) -> None:
         """Signals that only the named formulas use, and that cost something to get."""

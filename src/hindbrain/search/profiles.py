@@ -26,6 +26,7 @@ class Candidate:
         "date",
         "entity",
         "fields",
+        "first_person",
         "id",
         "importance",
         "lexical",
@@ -34,6 +35,7 @@ class Candidate:
         "opened_days",
         "overlap",
         "semantic",
+        "speaker",
         "success",
         "trust",
     )
@@ -50,6 +52,8 @@ class Candidate:
         trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
         entity: float = 0.0,  # 1: the query names this note
         date: float = 0.0,  # 1: the note's date lies in a window that the query names
+        speaker: bool = False,  # a turn of a conversation, and the query names who speaks
+        first_person: bool = False,  # query and passage both speak of "I"
         overlap: float = 0.0,  # Jaccard of the words, plus 0.2 for the whole phrase
         age_days: float = math.nan,
         importance: float = 0.5,  # 0..1
@@ -66,6 +70,8 @@ class Candidate:
         self.trust = trust
         self.entity = entity
         self.date = date
+        self.speaker = speaker
+        self.first_person = first_person
         self.overlap = overlap
         self.age_days = age_days
         self.importance = importance
@@ -83,6 +89,8 @@ _FIELDS = 0.25
 _ENTITY = 0.3
 _NAMED = 3.0  # a query that is a note's very name: that note comes first, whatever else is said of it
 _DATE = 0.5
+_SPEAKER = 0.15
+_FIRST_PERSON = 0.15  # of what else a passage has
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -114,6 +122,8 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
             "fields": _FIELDS * fields[i],
             "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,
+            "speaker": _SPEAKER * c.speaker,
+            "first_person": _FIRST_PERSON * c.first_person * (lexical[i] + _SEMANTIC * c.trust * semantic[i] + _FIELDS * fields[i] + _DATE * c.date),
             "recency": _RECENCY * _recency(c.age_days, _RECENCY_HALF_LIFE_DAYS),
             "importance": _IMPORTANCE * c.importance,
             "access": _ACCESS * _access(c),

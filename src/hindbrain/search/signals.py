@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -20,15 +22,49 @@ _COSINE = 4.8
 # The same where words alone were looked at: then coverage has to tell everything.
 _WORDS_INTERCEPT = -3.94
 _WORDS_COVERAGE = 3.66
+_FADING_DAYS = 14
 _NAMED = 0.95  # of a note that is called by its very name
 
 
 def in_windows(note: NoteInfo, windows: Sequence[DateWindow]) -> float:
-    """1 when the note's date lies in a window that the query names; half where its width is a guess."""
+    """1 when the note's date lies in a window that the query names; half where its width is a guess.
+
+    It fades in the two weeks after the window: what happened is told of later, seldom before.
+    """
     if not windows or not note.date:
         return 0.0
     day = date.fromisoformat(note.date)
-    return max((1.0 if w.exact else 0.5 for w in windows if w.start <= day < w.end), default=0.0)
+    return max((1.0 if w.exact else 0.5) * _nearness(day, w) for w in windows)
+
+
+def _nearness(day: date, window: DateWindow) -> float:
+    if day < window.start:
+        return 0.0
+    days_after = (day - window.end).days + 1
+    return min(1.0, max(0.0, 1 - days_after / _FADING_DAYS))
+
+
+def speaks(text: str, words: Collection[str]) -> bool:
+    """Is the passage a turn of a conversation whose speaker the words name? They are lower case."""
+    label = _speaker().match(text)
+    return label is not None and any(part in words for part in (label[1] or label[2]).casefold().split())
+
+
+def is_first_person(text: str) -> bool:
+    """Does somebody speak of themselves? English only."""
+    return _first_person().search(text) is not None
+
+
+@cache
+def _speaker() -> re.Pattern[str]:
+    # "**Anna:** text", "**Anna Smith**: text", "- Anna: text". Plain labels begin with a capital.
+    name = r"[^\W\d_][\w.'-]*(?: [\w.'-]+){0,2}"
+    return re.compile(rf"\s*(?:[-*+]\s+|>\s*)?(?:\*\*({name})(?::\*\*|\*\*:)|((?=[A-Z]){name}):\s)")
+
+
+@cache
+def _first_person() -> re.Pattern[str]:
+    return re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b(?!\.)")
 
 
 def overlap_of(query: str, text: str) -> float:
