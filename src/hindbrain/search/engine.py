@@ -5,6 +5,7 @@ No score is cut off unless the owner or the caller asks for it: hits carry their
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +16,7 @@ from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
-from hindbrain.search.profiles import Candidate, Shares, profile_named
+from hindbrain.search.profiles import Candidate, Shares, default, profile_named, whole_note
 from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
 from hindbrain.search.view import IndexView
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
     from hindbrain.search.outline import Outline
 
+_WHOLE_NOTES = 40  # of the best passages' notes, those whose meaning as a whole is looked at
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 Kept: TypeAlias = "tuple[int, list[int]]"  # a candidate, and the others that say the same
 
@@ -59,12 +61,16 @@ class SearchEngine:
             self._view.refresh()
             found = self._finder.find(query)
             shares = profile(found.candidates)
+            if query.unit == "note" and profile is default:
+                self._add_whole_notes(found, shares)
             totals = [sum(share.values()) for share in shares]
-            order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+            order = _by_score(totals, found)
             kept = self._thinned(query, found, totals, order)
             top = totals[order[0]] if order else 1.0
             hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
-            mode = "keyword" if query.mode == "hybrid" and not found.used_vectors else query.mode
+            if query.unit == "note":
+                hits = _with_counts(found, kept, hits)
+            mode = "keyword" if query.mode == "hybrid" and found.meaning is None else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
@@ -83,6 +89,18 @@ class SearchEngine:
         with self._store.snapshot():
             self._view.refresh()
             return outlines_of(self._store, self._view, paths)
+
+    def _add_whole_notes(self, found: Found, shares: Sequence[Shares]) -> None:
+        """Add to the best passage of each note what the note as a whole says. `shares` are changed."""
+        order = _by_score([sum(share.values()) for share in shares], found)
+        best = [i for i, _ in _first_of_each_note(found, order, len(order))]
+        candidates = [found.candidates[i] for i in best]
+        note_ids = [candidate.note_id for candidate in candidates]
+        words = self._finder.words_of_notes(found, note_ids)
+        meaning = self._finder.meaning_of_notes(found, note_ids[:_WHOLE_NOTES])
+        meaning += [math.nan] * (len(note_ids) - len(meaning))
+        for i, more in zip(best, whole_note(candidates, words, meaning), strict=True):
+            shares[i].update(more)
 
     def _thinned(
         self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]
@@ -113,7 +131,7 @@ class SearchEngine:
         before, after = _neighbours(text, info)
         shares = _explained(shares, candidate, note)
         return Hit(
-            passage=f"{info.uid:016x}",
+            passage=f"{info.uid:016x}" if note.passages else "",
             path=note.path,
             title=note.name,
             heading=info.heading,
@@ -167,6 +185,22 @@ def _explained(shares: Shares, candidate: Candidate, note: NoteInfo) -> Shares:
         return shares
     part = whole * by_feedback / candidate.importance
     return shares | {"importance": whole - part, "feedback": part}
+
+
+def _by_score(totals: Sequence[float], found: Found) -> list[int]:
+    return sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+
+
+def _with_counts(found: Found, kept: Sequence[Kept], hits: Sequence[Hit]) -> list[Hit]:
+    """With how many more passages of each note have a word of the query."""
+    more = dict.fromkeys((found.candidates[i].note_id for i, _ in kept), 0)
+    shown = {i for i, _ in kept}
+    for i, candidate in enumerate(found.candidates):
+        if candidate.note_id in more and i not in shown and found.words.terms_in(candidate.id):
+            more[candidate.note_id] += 1
+    return [
+        hit._replace(more=more[found.candidates[i].note_id]) for (i, _), hit in zip(kept, hits, strict=True)
+    ]
 
 
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:

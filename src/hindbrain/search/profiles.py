@@ -30,6 +30,7 @@ class Candidate:
         "id",
         "importance",
         "lexical",
+        "name",
         "note_id",
         "opened",
         "opened_days",
@@ -51,6 +52,7 @@ class Candidate:
         semantic: float = math.nan,  # cosine
         trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
         entity: float = 0.0,  # 1: the query names this note
+        name: float = 0.0,  # 0..1: the share of the note's name that is in the query; where notes are sought
         date: float = 0.0,  # 1: the note's date lies in a window that the query names
         speaker: bool = False,  # a turn of a conversation, and the query names who speaks
         first_person: bool = False,  # query and passage both speak of "I"
@@ -69,6 +71,7 @@ class Candidate:
         self.semantic = semantic
         self.trust = trust
         self.entity = entity
+        self.name = name
         self.date = date
         self.speaker = speaker
         self.first_person = first_person
@@ -91,6 +94,10 @@ _NAMED = 3.0  # a query that is a note's very name: that note comes first, whate
 _DATE = 0.5
 _SPEAKER = 0.15
 _FIRST_PERSON = 0.15  # of what else a passage has
+# of a note as a whole, on top of its best passage
+_NOTE_WORDS = 0.4
+_NOTE_MEANING = 0.35
+_NOTE_NAME = 0.3
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -129,6 +136,21 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
             "access": _ACCESS * _access(c),
         }
         for i, c in enumerate(candidates)
+    ]
+
+
+def whole_note(
+    best: Sequence[Candidate], words: Sequence[float], meaning: Sequence[float]
+) -> list[Shares]:
+    """What notes get beside the score of their best passage. `words`: BM25; `meaning`: mean cosine or NaN."""
+    by_words, by_meaning = _by_top(words), _by_range(meaning)
+    return [
+        {
+            "note_words": _NOTE_WORDS * by_words[i],
+            "note_meaning": _NOTE_MEANING * c.trust * by_meaning[i],
+            "name": _NOTE_NAME * c.name**2,
+        }
+        for i, c in enumerate(best)
     ]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from datetime import date
 from typing import TYPE_CHECKING
 
 from hindbrain.index.store import NoteInfo
 from hindbrain.search.profiles import Candidate
+from hindbrain.search.terms import understand_terms
 
 if TYPE_CHECKING:
     from hindbrain.search.dates import DateWindow
@@ -48,6 +49,12 @@ def speaks(text: str, words: Collection[str]) -> bool:
     """Is the passage a turn of a conversation whose speaker the words name? They are lower case."""
     label = _speaker().match(text)
     return label is not None and any(part in words for part in (label[1] or label[2]).casefold().split())
+
+
+@lru_cache(maxsize=20_000)
+def name_words(name: str) -> frozenset[str]:
+    """The words of a name as those of a query are split."""
+    return frozenset(understand_terms(name).words)
 
 
 def is_first_person(text: str) -> bool:
