@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
@@ -21,7 +22,7 @@ from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_pas
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import FullQuery, Understood, understand
 from hindbrain.search.signals import in_windows, is_first_person, name_words, overlap_of, speaks
-from hindbrain.search.terms import match_expression
+from hindbrain.search.terms import match_expression, quoted
 from hindbrain.search.view import IndexView
 from hindbrain.vault.dates import is_dated_by_name
 
@@ -37,7 +38,7 @@ _RANKED = 120  # passages whose plain BM25 counts, in the profiles that use it
 _FIELD_NOTES = 30
 _FIELD_FIRSTS = 5  # of them, whose beginning becomes a candidate whatever it says
 _DAYS, _DAY_PASSAGES = 31, 400  # notes and passages that a question about days looks at
-_NOTE_PASSAGES = 64  # of a note, from its beginning, whose mean cosine counts
+_NOTE_PASSAGES = 32  # of a note, from its beginning, whose mean cosine counts
 _DAY_S = 86_400.0
 
 
@@ -231,15 +232,19 @@ class CandidateFinder:
         return found.words.of_notes(spans, max(1.0, self._view.passages / max(1, self._view.note_count)))
 
     def meaning_of_notes(self, found: Found, note_ids: Sequence[int]) -> list[float]:
-        """The mean cosine of each note's passages; NaN where none has a vector."""
+        """The mean cosine of each note's passages; NaN where one has no vector yet."""
         if found.meaning is None:
             return [math.nan] * len(note_ids)
-        counts = [min(found.notes[id_].passages, _NOTE_PASSAGES) for id_ in note_ids]
         ids: list[int] = []
-        for id_, count in zip(note_ids, counts, strict=True):
-            ids.extend(range(found.notes[id_].first_passage, found.notes[id_].first_passage + count))
-        cosines = iter(self._cosines(found.meaning, ids))
-        return [_mean([next(cosines) for _ in range(count)]) for count in counts]
+        ends = [0]
+        for note in (found.notes[id_] for id_ in note_ids):
+            ids += range(note.first_passage, note.first_passage + min(note.passages, _NOTE_PASSAGES))
+            ends.append(len(ids))
+        cosines = self._cosines(found.meaning, ids)
+        return [
+            sum(cosines[start:end]) / (end - start) if end > start else math.nan
+            for start, end in pairwise(ends)
+        ]
 
     def _meaning(
         self, query: FullQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
@@ -361,10 +366,13 @@ class CandidateFinder:
         """Who speaks: a person that the query names, or the asker themselves."""
         names = found.understood.terms.words
         own = is_first_person(text)
+        begun = self._store.postings(" OR ".join(f"^ {quoted(name)}" for name in names)) if names else ""
+        named = set(map(int, begun.split(","))) if begun else frozenset()
         for candidate, info in zip(found.candidates, found.passages, strict=True):
-            said = self._view.text_of(info.note_id)[info.start : info.stop]
-            candidate.speaker = speaks(said, names)
-            candidate.first_person = own and is_first_person(said)
+            if own or info.id in named:
+                said = self._view.text_of(info.note_id)[info.start : info.stop]
+                candidate.speaker = speaks(said, names)
+                candidate.first_person = own and is_first_person(said)
 
     def _add_profile_signals(self, query: FullQuery, found: Found) -> None:
         """Signals that only the named formulas use, and that cost something to get."""
@@ -382,11 +390,6 @@ class CandidateFinder:
 def _stand_in(note: NoteInfo) -> PassageInfo:
     """For a note without a passage. Its number is the note's own, and no passage has it."""
     return PassageInfo(note.first_passage, note.id, 0, 0, 0, 1, 1, "", b"")
-
-
-def _mean(cosines: Sequence[float]) -> float:
-    known = [cosine for cosine in cosines if not math.isnan(cosine)]
-    return sum(known) / len(known) if known else math.nan
 
 
 def _pending(vectors: int, total: int) -> str:

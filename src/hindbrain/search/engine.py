@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder
     from hindbrain.search.outline import Outline
 
-_WHOLE_NOTES = 40  # of the best passages' notes, those whose meaning as a whole is looked at
+_WHOLE_NOTES = 32  # of the best passages' notes, those whose meaning as a whole is looked at
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 Kept: TypeAlias = "tuple[int, list[int]]"  # a candidate, and the others that say the same
 
@@ -69,7 +69,7 @@ class SearchEngine:
             top = totals[order[0]] if order else 1.0
             hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
             if query.unit == "note":
-                hits = _with_counts(found, kept, hits)
+                hits = [_counted(hit, found, i) for hit, (i, _) in zip(hits, kept, strict=True)]
             mode = "keyword" if query.mode == "hybrid" and found.meaning is None else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
         falling = _lowered(hits) if query.diversity else _falling(hits)
@@ -92,15 +92,22 @@ class SearchEngine:
 
     def _add_whole_notes(self, found: Found, shares: Sequence[Shares]) -> None:
         """Add to the best passage of each note what the note as a whole says. `shares` are changed."""
-        order = _by_score([sum(share.values()) for share in shares], found)
+        totals = [sum(share.values()) for share in shares]
+        own: dict[int, float] = {}
+        for candidate, total in zip(found.candidates, totals, strict=True):
+            if candidate.first_person:
+                own[candidate.note_id] = max(own.get(candidate.note_id, 0.0), total)
+        order = _by_score(totals, found)
         best = [i for i, _ in _first_of_each_note(found, order, len(order))]
         candidates = [found.candidates[i] for i in best]
         note_ids = [candidate.note_id for candidate in candidates]
         words = self._finder.words_of_notes(found, note_ids)
         meaning = self._finder.meaning_of_notes(found, note_ids[:_WHOLE_NOTES])
         meaning += [math.nan] * (len(note_ids) - len(meaning))
-        for i, more in zip(best, whole_note(candidates, words, meaning), strict=True):
-            shares[i].update(more)
+        spoken = [own.get(id_, 0.0) for id_ in note_ids]
+        for i, more in zip(best, whole_note(candidates, words, meaning, spoken), strict=True):
+            for name, share in more.items():
+                shares[i][name] = shares[i].get(name, 0.0) + share
 
     def _thinned(
         self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]
@@ -191,16 +198,11 @@ def _by_score(totals: Sequence[float], found: Found) -> list[int]:
     return sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
 
 
-def _with_counts(found: Found, kept: Sequence[Kept], hits: Sequence[Hit]) -> list[Hit]:
-    """With how many more passages of each note have a word of the query."""
-    more = dict.fromkeys((found.candidates[i].note_id for i, _ in kept), 0)
-    shown = {i for i, _ in kept}
-    for i, candidate in enumerate(found.candidates):
-        if candidate.note_id in more and i not in shown and found.words.terms_in(candidate.id):
-            more[candidate.note_id] += 1
-    return [
-        hit._replace(more=more[found.candidates[i].note_id]) for (i, _), hit in zip(kept, hits, strict=True)
-    ]
+def _counted(hit: Hit, found: Found, i: int) -> Hit:
+    """With how many other passages of its note have a word of the query."""
+    note = found.notes[found.candidates[i].note_id]
+    held = found.words.held_in((note.first_passage, note.passages))
+    return hit._replace(more=held - bool(hit.terms))
 
 
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:

@@ -177,6 +177,12 @@ class PlainScores:
             scores.append((_NOTE_K1 + 1) * sum(given))
         return scores
 
+    def held_in(self, span: Span) -> int:
+        """How many passages of a note hold a term."""
+        first, count = span
+        held = (ids[bisect_left(ids, first) : bisect_left(ids, first + count)] for ids in self._ids)
+        return len({id_ for ids in held for id_ in ids})
+
     def terms_in(self, passage_id: int) -> list[int]:
         """Which of the terms stand in the passage, by their places."""
         return [at for at, ids in enumerate(self._ids) if _holds(ids, passage_id)]
@@ -260,6 +266,11 @@ class ArrayScores:
             scores += weight * (_NOTE_K1 + 1) * held / (held + size)
         listed: list[float] = scores.tolist()
         return listed
+
+    def held_in(self, span: Span) -> int:
+        """How many passages of a note hold a term."""
+        ends = (span[0], sum(span))
+        return len({id_ for ids in self._ids for id_ in ids[slice(*ids.searchsorted(ends))].tolist()})
 
     def terms_in(self, passage_id: int) -> list[int]:
         """Which of the terms stand in the passage, by their places."""

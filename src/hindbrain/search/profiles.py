@@ -98,6 +98,7 @@ _FIRST_PERSON = 0.15  # of what else a passage has
 _NOTE_WORDS = 0.4
 _NOTE_MEANING = 0.35
 _NOTE_NAME = 0.3
+_NOTE_FIRST_PERSON = 0.25
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -130,7 +131,9 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
             "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,
             "speaker": _SPEAKER * c.speaker,
-            "first_person": _FIRST_PERSON * c.first_person * (lexical[i] + _SEMANTIC * c.trust * semantic[i] + _FIELDS * fields[i] + _DATE * c.date),
+            "first_person": _FIRST_PERSON
+            * c.first_person
+            * (lexical[i] + _SEMANTIC * c.trust * semantic[i] + _FIELDS * fields[i] + _DATE * c.date),
             "recency": _RECENCY * _recency(c.age_days, _RECENCY_HALF_LIFE_DAYS),
             "importance": _IMPORTANCE * c.importance,
             "access": _ACCESS * _access(c),
@@ -140,15 +143,20 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
 
 
 def whole_note(
-    best: Sequence[Candidate], words: Sequence[float], meaning: Sequence[float]
+    best: Sequence[Candidate], words: Sequence[float], meaning: Sequence[float], own: Sequence[float]
 ) -> list[Shares]:
-    """What notes get beside the score of their best passage. `words`: BM25; `meaning`: mean cosine or NaN."""
+    """What notes get beside the score of their best passage.
+
+    `words`: BM25; `meaning`: mean cosine or NaN; `own`: the score of the best passage in the first person, if
+    the query is in it, too.
+    """
     by_words, by_meaning = _by_top(words), _by_range(meaning)
     return [
         {
             "note_words": _NOTE_WORDS * by_words[i],
             "note_meaning": _NOTE_MEANING * c.trust * by_meaning[i],
             "name": _NOTE_NAME * c.name**2,
+            "first_person": _NOTE_FIRST_PERSON * own[i],
         }
         for i, c in enumerate(best)
     ]
