@@ -52,8 +52,8 @@ from benchmarks.summary import markdown, put_into
 ALL = tuple(
     module.BENCHMARK
     for module in (
-        locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, drift, flush_rules, latency,
-        prompts, sync, cold, memory, mcp_server, hook_latency, service_latency, tool_tokens, learning,
+        locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, drift, flush_rules,
+        latency, prompts, sync, cold, memory, mcp_server, hook_latency, service_latency, tool_tokens, learning,
         real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip

@@ -113,7 +113,9 @@ class Measured:
     def notes(self, row: str, text: str, k: int) -> list[str]:
         """The paths of the k best notes by one ranker."""
         if row in ("ours", "rrf"):
-            hits = self.app.search(SearchQuery(text, k=k, unit="note", profile=_PROFILES[row], exact=False)).hits
+            hits = self.app.search(
+                SearchQuery(text, k=k, unit="note", profile=_PROFILES[row], exact=False)
+            ).hits
             return [hit.path for hit in hits]
         if row == "fts5":
             expression = match_expression(understand_terms(text))

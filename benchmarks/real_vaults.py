@@ -1,4 +1,4 @@
-"""Notes sought in real vaults: by the words around a link, by a part of their name, by an alias, by a heading.
+"""Notes sought in real vaults: by the words around a link, by their name, an alias or a heading.
 
 Whatever a person types to find a note that they know is there. The rows beside ours are those that one has
 without us: whole-note FTS5, BM25 over passages, plain cosine of the built-in vectors.
@@ -92,7 +92,9 @@ def sample(questions: Sequence[Sought], most: int) -> Sequence[Sought]:
 def _clear(pairs: Iterator[tuple[str, str]]) -> list[Sought]:
     found = [(query, path) for query, path in dict.fromkeys(pairs) if name_key(query)]
     held = Counter(" ".join(sorted(name_key(query).split())) for query, _ in found)
-    return [Sought(query, path) for query, path in found if held[" ".join(sorted(name_key(query).split()))] == 1]
+    return [
+        Sought(query, path) for query, path in found if held[" ".join(sorted(name_key(query).split()))] == 1
+    ]
 
 
 def _file_name(path: str) -> str:

@@ -63,7 +63,9 @@ def run(options: Options) -> Outcome:
 def _tables(figures: dict[str, Figures], asked: Mapping[str, int]) -> tuple[Table, ...]:
     return (
         compared(
-            f"Hidden wikilinks, {sum(asked.values())} links (%)", ["recall@1", "recall@5", "recall@10", "mrr"], figures
+            f"Hidden wikilinks, {sum(asked.values())} links (%)",
+            ["recall@1", "recall@5", "recall@10", "mrr"],
+            figures,
         ),
         compared(
             "Hidden wikilinks, recall@10 by vault (%)",

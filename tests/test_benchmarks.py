@@ -169,7 +169,8 @@ def test_locomo_finds_the_turns_and_leaves_out_questions_without_evidence(data: 
     assert whole_notes["session.any@5"] == 100 and not any("turn" in name for name in whole_notes)
     assert set(result["baselines"]) == {"bm25", "dense", "rrf"}
     for figures in (result["metrics"], *result["baselines"].values()):
-        assert figures["turn.cat4.fraction@5"] == figures["answered.turn.fraction@5"] == 100
+        assert figures["turn.cat4.fraction@5"] == 100
+        assert "answered.turn.fraction@10" in figures
         assert figures["session.any@5"] == 100
         assert {"turn.mrr", "tokens250.fraction", "turn.cat1.fraction@10", "session.any@10"} <= set(figures)
 
@@ -263,7 +264,9 @@ def test_repeated_notes_differ_from_their_originals():
     assert second[1] != first[1]
 
 
-@pytest.mark.parametrize("benchmark_", [locomo, longmemeval, scifact, wikilinks, real_vaults, latency, sync, memory])
+@pytest.mark.parametrize(
+    "benchmark_", [locomo, longmemeval, scifact, wikilinks, real_vaults, latency, sync, memory]
+)
 def test_without_data_a_benchmark_is_skipped_and_says_so(
     benchmark_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -459,7 +462,9 @@ def test_the_summary_replaces_only_what_stands_between_its_marks(tmp_path: Path)
 def test_the_summary_shows_our_figure_beside_the_others():
     result = {
         "metrics": {"ndcg@10": 0.71},
-        "baselines": {"bm25": {"ndcg@10": 0.65}, "dense": {}, "rrf": {}},
+        "baselines": {"fts5": {"ndcg@10": 0.66}, "bm25": {"ndcg@10": 0.65}, "dense": {}, "rrf": {}},
         "machine": {"cores": 2},
     }
-    assert "| SciFact, nDCG@10 | **0.710** | 0.650 |  |  | ≥ .70 |" in summary.markdown({"scifact": result})
+    assert "| SciFact, nDCG@10 | **0.710** | 0.660 | 0.650 |  |  | ≥ .70 |" in summary.markdown(
+        {"scifact": result}
+    )

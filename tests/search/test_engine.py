@@ -379,7 +379,9 @@ def note_paths(bench: Bench, text: str, **more: object) -> list[str]:
 
 
 def test_a_note_whose_name_has_the_words_of_the_query_comes_first(bench: Bench) -> None:
-    long = "A race condition. The invoice has a hash. The chain of invoices. Hash, chain, race, condition.\n\n"
+    long = (
+        "A race condition. The invoice has a hash. The chain of invoices. Hash, chain, race, condition.\n\n"
+    )
     bench.vault.write("race condition invoice hash chain.md", "We add a lock.\n")
     bench.vault.write("Ledger.md", long * 8)
     bench.vault.write("Invoice.md", long)
@@ -434,7 +436,9 @@ def test_a_named_speakers_turn_beats_anothers(bench: Bench, unit: str) -> None:
 def test_shares_of_whole_notes_add_up_to_their_score(animals: Bench) -> None:
     hits = animals.hits(NOTES._replace(text="my zebra savanna stripes"))
     top = sum(hits[0].why.values())
-    assert [sum(hit.why.values()) for hit in hits] == pytest.approx([hit.score * top for hit in hits], abs=2e-3)
+    assert [sum(hit.why.values()) for hit in hits] == pytest.approx(
+        [hit.score * top for hit in hits], abs=2e-3
+    )
 
 
 @pytest.mark.parametrize("profile", ["rrf", "linear", "multi-factor", "keyword-recency"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from functools import cache, lru_cache
 from datetime import date
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from hindbrain.index.store import NoteInfo

@@ -107,7 +107,7 @@ VAULT_TOOLS: tuple[Tool, ...] = (
             Param("query", "string", "", required=True),
             Param("directory", "string", "Only this folder"),
             Param("limit", "integer", "Usually 10", minimum=1, maximum=_MOST_HITS),
-            Param("passages", "boolean", "All passages, not one a note"),
+            Param("passages", "boolean", "Every passage, not one a note", declared=False),
         ),
         "read",
         _search,
