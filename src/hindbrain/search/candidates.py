@@ -141,7 +141,8 @@ class CandidateFinder:
 
     def _gathered(
         self, ids: Iterable[int], empty: Sequence[NoteInfo], lexical: Scores, by_words: bool,
-        meaning: QueryMeaning | None, understood: Understood, terms: tuple[Term, ...], notices: tuple[str, ...],
+        meaning: QueryMeaning | None, understood: Understood, terms: tuple[Term, ...],
+        notices: tuple[str, ...],
     ) -> Found:  # fmt: skip
         """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
         infos = self._store.passages(dict.fromkeys(ids)) + [_stand_in(note) for note in empty]

@@ -153,7 +153,7 @@ def whole_note(
     by_words, by_meaning = _by_top(words), _by_range(meaning)
     return [
         {
-            "note_words": _NOTE_WORDS * by_words[i],
+            "note_words": _NOTE_WORDS * (2 - c.trust) * by_words[i],  # words speak for what meaning can't
             "note_meaning": _NOTE_MEANING * c.trust * by_meaning[i],
             "name": _NOTE_NAME * c.name**2,
             "first_person": _NOTE_FIRST_PERSON * own[i],
