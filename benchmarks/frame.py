@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.metrics import Figures
 
-ROWS = ("ours", "bm25", "dense", "rrf")
+ROWS = ("ours", "fts5", "bm25", "dense", "rrf")
 OURS = "ours"
 
 

@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchmarks.frame import Benchmark
 
-COLOURS = {"ours": "#1f5fa8", "bm25": "#c9772b", "dense": "#7a9e54", "rrf": "#8c8c8c"}
-NAMES = {"ours": "Hindbrain", "bm25": "BM25 only", "dense": "vectors only", "rrf": "RRF of both"}
+COLOURS = {"ours": "#1f5fa8", "fts5": "#b8557d", "bm25": "#c9772b", "dense": "#7a9e54", "rrf": "#8c8c8c"}
+NAMES = {
+    "ours": "Hindbrain",
+    "fts5": "whole-note FTS5",
+    "bm25": "BM25 only",
+    "dense": "vectors only",
+    "rrf": "RRF of both",
+}
 _GREY = "#555555"
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.frame import ROWS
+
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
@@ -150,14 +152,17 @@ def evidence_table(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
     """The tables, and the machine below them."""
-    lines = ["| | Hindbrain | BM25 only | vectors only | RRF | goal |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| | Hindbrain | whole-note FTS5 | BM25 only | vectors only | RRF | goal |",
+        "|---|---|---|---|---|---|---|",
+    ]
     machine: Mapping[str, Any] = {}
     for goal in GOALS:
         result = results.get(goal.benchmark, {})
         if goal.metric not in result.get("metrics", {}):
             continue
         machine = result["machine"]
-        others = [result["baselines"].get(row, {}).get(goal.metric) for row in ("bm25", "dense", "rrf")]
+        others = [result["baselines"].get(row, {}).get(goal.metric) for row in ROWS[1:]]
         shown = [f"**{_plain(result['metrics'][goal.metric])}**", *map(_plain, others), goal.goal]
         lines.append(f"| {goal.label} | {' | '.join(shown)} |")
     about = ", ".join(f"{name} {value}" for name, value in machine.items())

@@ -21,7 +21,10 @@ from hindbrain.search import profiles
 from hindbrain.search.candidates import CandidateFinder, Found
 from hindbrain.search.query import FullQuery
 
-_SIGNALS = ("LEXICAL", "SEMANTIC", "FIELDS", "ENTITY", "DATE", "RECENCY", "IMPORTANCE", "ACCESS")
+_SIGNALS = (
+    "LEXICAL", "SEMANTIC", "FIELDS", "ENTITY", "DATE", "SPEAKER", "FIRST_PERSON", "NOTE_WORDS",
+    "NOTE_MEANING", "NOTE_NAME", "NOTE_FIRST_PERSON", "RECENCY", "IMPORTANCE", "ACCESS",
+)  # fmt: skip
 _SETS: tuple[tuple[Benchmark, tuple[str, ...]], ...] = (
     (locomo.BENCHMARK, ("turn.fraction@10", "turn.mrr", "tokens1000.fraction", "session.fraction@5")),
     (longmemeval.BENCHMARK, ("all@5", "any@5", "pooled.all@5")),

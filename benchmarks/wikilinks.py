@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from hindbrain.vault.parse import decode_note, parse_note
 _SEED = 20_240_517
 _PER_VAULT = 300
 _NOTES = 20
+_KS = (1, 5, 10)
 _MIN_WORDS = 4
 _MIN_UNSEGMENTED = 8
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(#[^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
@@ -62,7 +63,9 @@ def run(options: Options) -> Outcome:
 def _tables(figures: dict[str, Figures], asked: Mapping[str, int]) -> tuple[Table, ...]:
     return (
         compared(
-            f"Hidden wikilinks, {sum(asked.values())} links (%)", ["recall@5", "recall@10", "mrr"], figures
+            f"Hidden wikilinks, {sum(asked.values())} links (%)",
+            ["recall@1", "recall@5", "recall@10", "mrr"],
+            figures,
         ),
         compared(
             "Hidden wikilinks, recall@10 by vault (%)",
@@ -88,8 +91,12 @@ def _ask_vault(vault: Path, state: Path, options: Options) -> dict[str, list[Fig
 def ask(index: Measured, row: str, link: Hidden) -> Figures:
     found = index.notes(row, link.query, _NOTES + 1)
     ranking = [{path} for path in found if path != link.source][:_NOTES]
-    judged = metrics.judge(ranking, {link.target})
-    return {"recall@5": judged["any@5"], "recall@10": judged["any@10"], "mrr": judged["mrr"]}
+    return recalled(ranking, link.target)
+
+
+def recalled(ranking: Sequence[Collection[str]], target: str) -> Figures:
+    judged = metrics.judge(ranking, {target}, _KS)
+    return {"mrr": judged["mrr"], **{f"recall@{k}": judged[f"any@{k}"] for k in _KS}}
 
 
 def vault_sources(data: Path) -> list[Path]:
@@ -109,12 +116,12 @@ def sampled(links: Sequence[Hidden], most: int) -> Sequence[Hidden]:
 
 def hidden_links(vault: Path, paths: Sequence[str]) -> list[Hidden]:
     """Every link of these notes that leads to another of them, in the order of the notes."""
-    parsed = {path: _parsed(vault / path) for path in sorted(paths)}
-    names = link_names({path: note.aliases for path, note in parsed.items()})
-    return list(dict.fromkeys(link for path, note in parsed.items() for link in _links_of(path, note, names)))
+    notes = {path: parsed(vault / path) for path in sorted(paths)}
+    names = link_names({path: note.aliases for path, note in notes.items()})
+    return list(dict.fromkeys(link for path, note in notes.items() for link in _links_of(path, note, names)))
 
 
-def _parsed(path: Path) -> Note:
+def parsed(path: Path) -> Note:
     return parse_note(decode_note(path.read_bytes())[0], stem=path.stem)
 
 

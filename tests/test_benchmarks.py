@@ -26,6 +26,7 @@ from benchmarks import (
     packs,
     plots,
     prompts,
+    real_vaults,
     scifact,
     summary,
     sync,
@@ -164,9 +165,12 @@ def run(benchmark: frame.Benchmark, data: Path, tmp_path: Path, *more: str) -> d
 def test_locomo_finds_the_turns_and_leaves_out_questions_without_evidence(data: Path, tmp_path: Path):
     result = run(locomo.BENCHMARK, data, tmp_path)
     assert result["data"]["questions"] == 2
+    whole_notes = result["baselines"].pop("fts5")
+    assert whole_notes["session.any@5"] == 100 and not any("turn" in name for name in whole_notes)
     assert set(result["baselines"]) == {"bm25", "dense", "rrf"}
     for figures in (result["metrics"], *result["baselines"].values()):
         assert figures["turn.cat4.fraction@5"] == 100
+        assert "answered.turn.fraction@10" in figures
         assert figures["session.any@5"] == 100
         assert {"turn.mrr", "tokens250.fraction", "turn.cat1.fraction@10", "session.any@10"} <= set(figures)
 
@@ -209,6 +213,21 @@ def test_wikilinks_hides_links_with_words_around_them(data: Path, tmp_path: Path
     assert result["metrics"]["tiny.recall@10"] == 100
 
 
+def test_real_vaults_asks_for_notes_by_link_name_alias_and_heading(data: Path, tmp_path: Path):
+    result = run(real_vaults.BENCHMARK, data, tmp_path)
+    assert result["metrics"]["tiny.link.recall@10"] == result["metrics"]["tiny.alias.recall@1"] == 100
+    assert set(result["baselines"]) == {"fts5", "bm25", "dense", "rrf"}
+
+
+def test_words_of_a_name_are_asked_for_in_another_order(tmp_path: Path):
+    (tmp_path / "race condition invoice hash chain.md").write_text("## Two notes share this\n", "utf-8")
+    (tmp_path / "Other.md").write_text("## Two notes share this\n\n## What the ledger must not do\n", "utf-8")
+    asked = real_vaults.questions_of(tmp_path, ["race condition invoice hash chain.md", "Other.md"])
+    (name,) = asked["name"]
+    assert sorted(name.query.split()) == ["chain", "condition", "hash", "invoice", "race"]
+    assert [one.query for one in asked["heading"]] == ["What the ledger must not do"]
+
+
 def test_a_hidden_link_leaves_no_trace_in_its_query():
     names = wikilinks.link_names({"a/Bread.md": ("loaf",), "Sea.md": ()})
     text = "- [ ] We bake [[Bread]] or a [[loaf|fine loaf]] by the [[Sea|sea side]] ([map](x.md)) ![[Bread]]"
@@ -245,7 +264,9 @@ def test_repeated_notes_differ_from_their_originals():
     assert second[1] != first[1]
 
 
-@pytest.mark.parametrize("benchmark_", [locomo, longmemeval, scifact, wikilinks, latency, sync, memory])
+@pytest.mark.parametrize(
+    "benchmark_", [locomo, longmemeval, scifact, wikilinks, real_vaults, latency, sync, memory]
+)
 def test_without_data_a_benchmark_is_skipped_and_says_so(
     benchmark_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -441,7 +462,9 @@ def test_the_summary_replaces_only_what_stands_between_its_marks(tmp_path: Path)
 def test_the_summary_shows_our_figure_beside_the_others():
     result = {
         "metrics": {"ndcg@10": 0.71},
-        "baselines": {"bm25": {"ndcg@10": 0.65}, "dense": {}, "rrf": {}},
+        "baselines": {"fts5": {"ndcg@10": 0.66}, "bm25": {"ndcg@10": 0.65}, "dense": {}, "rrf": {}},
         "machine": {"cores": 2},
     }
-    assert "| SciFact, nDCG@10 | **0.710** | 0.650 |  |  | ≥ .70 |" in summary.markdown({"scifact": result})
+    assert "| SciFact, nDCG@10 | **0.710** | 0.660 | 0.650 |  |  | ≥ .70 |" in summary.markdown(
+        {"scifact": result}
+    )

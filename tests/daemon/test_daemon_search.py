@@ -51,7 +51,7 @@ def searched(vault: Vault, capsys: pytest.CaptureFixture[str], *words: str) -> d
     "words",
     [
         ["green", "tea"],
-        ["red sail", "-k", "1", "--semantic", "--notes"],
+        ["red sail", "-k", "1", "--semantic", "--passages"],
         ["tea", "--keyword", "--until", "2030-01-01"],
         ["boat", "--profile", "rrf", "--diversity", "0.5", "--since", "2020-01-01"],
         ["nonsense", "--profile", "no-such"],

@@ -59,6 +59,22 @@ def test_a_vault_is_opened_when_it_is_first_asked_about(notes: Vault, in_process
     assert found["hits"][0]["path"] == "Tea.md"
 
 
+def test_the_daemon_gives_one_hit_a_note_and_passages_on_request(notes: Vault, in_process: InProcess) -> None:
+    notes.write(
+        "Rudder.md", "\n\n".join(f"# Part {n}\n\nThe rudder. {'More of it. ' * 60}" for n in range(4))
+    )
+    daemon = in_process.start()
+    in_process.ask("ping", notes.root)
+    wait_until(lambda: not daemon.vaults.at_work())
+
+    def paths(**more: object) -> list[str]:
+        found = in_process.ask("search", notes.root, {"query": "the rudder", **more})["result"]
+        return [hit["path"] for hit in found["hits"]]
+
+    assert paths().count("Rudder.md") == 1
+    assert paths(passages=True).count("Rudder.md") > 1
+
+
 def test_an_index_that_is_being_made_is_a_reason_to_try_again(
     notes: Vault, in_process: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:

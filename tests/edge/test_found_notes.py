@@ -84,7 +84,7 @@ def test_a_hit_shows_the_name_of_its_note_and_its_headings(cli: Cli, tea_notes: 
     assert cli("read", "About boiling water", "--json").data["title"] == "Kettle"
 
 
-@pytest.mark.parametrize("options", [(), ("--diversity", "0.7"), ("--notes",), ("--keyword",)])
+@pytest.mark.parametrize("options", [(), ("--diversity", "0.7"), ("--passages",), ("--keyword",)])
 def test_the_numbers_of_hits_fall_along_the_list(
     cli: Cli, tea_notes: Vault, options: tuple[str, ...]
 ) -> None:

@@ -46,7 +46,7 @@ def test_filters_keep_what_they_say(cli: Cli, indexed: Vault, options: list[str]
 
 def test_at_most_k_hits_and_one_a_note(cli: Cli, indexed: Vault) -> None:
     assert len(cli("search", "plan", "-k", "1", "--json").data["hits"]) == 1
-    paths = [hit["path"] for hit in cli("search", "plan", "--notes", "--json").data["hits"]]
+    paths = [hit["path"] for hit in cli("search", "plan", "--json").data["hits"]]
     assert len(paths) == len(set(paths))
 
 

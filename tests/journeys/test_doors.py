@@ -338,3 +338,23 @@ def test_what_one_door_forgets_no_door_finds(doors: Doors, door: str) -> None:
         assert memory["id"] not in str(found)
     assert "Pier 4" not in str(doors.http("context", session="c", message="where is the boat moored?"))
     assert "Pier 4" not in hook(doors.hb.root, "user-prompt-submit", prompt="where is the boat moored?")
+
+
+def test_one_hit_a_note_at_each_door_and_passages_on_request(doors: Doors) -> None:
+    text = "\n\n".join(
+        f"## Part {n}\n\nThe rudder of the boat, part {n}. {'More of it. ' * 60}" for n in range(4)
+    )
+    (doors.hb.root / "Rudder.md").write_text(f"# Rudder\n\n{text}\n", encoding="utf-8")
+    doors.cli("sync")
+    for found, more in (
+        (doors.cli("search", "rudder parts"), doors.cli("search", "rudder parts", "--passages")),
+        (
+            doors.mcp("vault_search", query="rudder parts"),
+            doors.mcp("vault_search", query="rudder parts", passages=True),
+        ),
+    ):
+        paths = [hit["path"] for hit in found["hits"]]
+        assert paths[0] == "Rudder.md" and len(paths) == len(set(paths))
+        passages = [hit["path"] for hit in more["hits"]]
+        assert passages.count("Rudder.md") > 1
+        assert found["hits"][0]["more"] > 1

@@ -10,7 +10,7 @@ import pytest
 
 from hindbrain.base.errors import EmbedderDown, EmbedderError, EmbedderMismatch, IndexMissing, UsageError
 from hindbrain.models.fake import FakeEmbedder
-from hindbrain.search.query import SearchQuery
+from hindbrain.search.query import Filters, SearchQuery
 from workbench import NOW, Bench, MakeBench
 
 DAY = 86_400.0
@@ -320,7 +320,7 @@ from pathlib import Path
 from hindbrain.base.clock import SystemClock
 from hindbrain.index.store import IndexStore
 from hindbrain.search.engine import SearchEngine
-from hindbrain.search.query import SearchQuery
+from hindbrain.search.query import Filters, SearchQuery
 store = IndexStore(Path({str(plain.app.index_path)!r}))
 engine = SearchEngine(store, lambda: None, SystemClock(), warm=False)
 hits = engine.search(SearchQuery("zebras", mode="keyword")).hits
@@ -369,3 +369,80 @@ def test_a_search_by_meaning_alone_over_vectors_of_another_embedder_is_an_error(
     other = make_bench(FakeEmbedder(8, name="another"))
     with pytest.raises(EmbedderMismatch):
         other.search(SearchQuery("zebras", mode="semantic"))
+
+
+NOTES = SearchQuery("", unit="note")
+
+
+def note_paths(bench: Bench, text: str, **more: object) -> list[str]:
+    return [hit.path for hit in bench.hits(NOTES._replace(text=text, **more))]
+
+
+def test_a_note_whose_name_has_the_words_of_the_query_comes_first(bench: Bench) -> None:
+    long = (
+        "A race condition. The invoice has a hash. The chain of invoices. Hash, chain, race, condition.\n\n"
+    )
+    bench.vault.write("race condition invoice hash chain.md", "We add a lock.\n")
+    bench.vault.write("Ledger.md", long * 8)
+    bench.vault.write("Invoice.md", long)
+    bench.sync()
+    for query in ("race condition invoice hash chain", "hash chain of the invoice: race condition"):
+        assert note_paths(bench, query)[0] == "race condition invoice hash chain.md"
+
+
+def test_an_alias_in_another_order_is_a_name_too(bench: Bench) -> None:
+    bench.vault.write("k8s.md", "---\naliases: [Kubernetes Cluster Upgrade]\n---\nDrain first.\n")
+    bench.vault.write("b.md", "The upgrade of a cluster. Kubernetes upgrade, cluster by cluster.\n")
+    bench.sync()
+    assert note_paths(bench, "upgrade kubernetes cluster")[0] == "k8s.md"
+
+
+def test_a_note_of_nothing_but_properties_is_found_by_its_name(bench: Bench) -> None:
+    bench.vault.write("Films/Blade Runner.md", "---\nyear: 1982\ntags: [film]\n---\n")
+    bench.vault.write("Runner.md", "A runner with a blade.\n")
+    bench.sync()
+    for query in ("Blade Runner", "runner blade", '"blade runner"'):
+        hit = bench.hits(NOTES._replace(text=query))[0]
+        assert (hit.path, hit.text, hit.passage) == ("Films/Blade Runner.md", "", "")
+    in_folder = NOTES._replace(text="blade runner", filters=Filters(folder="Films", tags=("film",)))
+    assert [hit.path for hit in bench.hits(in_folder)] == ["Films/Blade Runner.md"]
+    elsewhere = NOTES._replace(text="blade runner", filters=Filters(tags=("book",)))
+    assert bench.hits(elsewhere) == ()
+    assert "Films/Blade Runner.md" not in bench.paths("blade runner")  # a passage is sought, and it has none
+
+
+def test_one_hit_a_note_says_how_many_more_passages_speak_of_it(bench: Bench) -> None:
+    bench.vault.write("a.md", "\n\n".join(f"# H{n}\n\nThe zebra, part {n}, {'word ' * 60}" for n in range(4)))
+    bench.vault.write("b.md", "One zebra.\n")
+    bench.sync()
+    passages = [hit.path for hit in bench.hits("zebra")]
+    hits = {hit.path: hit.more for hit in bench.hits(NOTES._replace(text="zebra"))}
+    assert hits == {"a.md": passages.count("a.md") - 1, "b.md": 0}
+    assert passages.count("a.md") > 2
+    assert all(hit.more == 0 for hit in bench.hits("zebra"))
+
+
+@pytest.mark.parametrize("unit", ["note", "passage"])
+def test_a_named_speakers_turn_beats_anothers(bench: Bench, unit: str) -> None:
+    bench.vault.write("ben.md", "**Ben:** Anna, the trip to the lake was long.\n")
+    bench.vault.write("anna.md", "**Anna:** Ben, the trip to the lake was long.\n")
+    bench.sync()
+    for who in ("Anna", "Ben"):
+        query = SearchQuery(f"What did {who} say of the trip to the lake?", unit=unit)  # type: ignore[arg-type]
+        assert "speaker" in bench.hits(query)[0].why
+        assert bench.hits(query)[0].text.startswith(f"**{who}:**")
+
+
+def test_shares_of_whole_notes_add_up_to_their_score(animals: Bench) -> None:
+    hits = animals.hits(NOTES._replace(text="my zebra savanna stripes"))
+    top = sum(hits[0].why.values())
+    assert [sum(hit.why.values()) for hit in hits] == pytest.approx(
+        [hit.score * top for hit in hits], abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("profile", ["rrf", "linear", "multi-factor", "keyword-recency"])
+def test_named_formulas_rank_notes_by_their_best_passage(animals: Bench, profile: str) -> None:
+    query = SearchQuery("zebra savanna stripes", profile=profile, k=10)
+    notes = [hit.path for hit in animals.hits(query._replace(unit="note"))]
+    assert notes == animals.paths(query)[: len(notes)]

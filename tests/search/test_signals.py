@@ -7,7 +7,7 @@ import pytest
 from hindbrain.index.store import NoteInfo
 from hindbrain.search.dates import DateWindow
 from hindbrain.search.profiles import Candidate
-from hindbrain.search.signals import confidence, in_windows, overlap_of
+from hindbrain.search.signals import confidence, in_windows, is_first_person, overlap_of, speaks
 
 
 def note(day: str) -> NoteInfo:
@@ -23,8 +23,33 @@ def test_a_date_inside_an_exact_window_counts_wholly_and_in_a_guessed_one_half()
     assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01", exact=False)]) == 0.5
 
 
-def test_the_end_of_a_window_is_outside_it() -> None:
-    assert in_windows(note("2026-06-01"), [window("2026-05-01", "2026-06-01")]) == 0.0
+def test_a_date_fades_in_the_two_weeks_after_its_window_and_not_before_it() -> None:
+    may = [window("2026-05-01", "2026-06-01")]
+    days = ("2026-05-31", "2026-06-01", "2026-06-07", "2026-06-13", "2026-06-14", "2026-04-30")
+    found = [in_windows(note(day), may) for day in days]
+    assert found == [1.0, *(pytest.approx(1 - after / 14) for after in (1, 7, 13)), 0.0, 0.0]
+    guessed = [window("2026-05-01", "2026-06-01", exact=False)]
+    assert in_windows(note("2026-06-07"), guessed) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("**Anna:** I sold the boat.", True),
+        ("**Anna Berg**: I sold the boat.", True),
+        ("- Anna: I sold the boat.", True),
+        ("**Ben:** Anna sold the boat.", False),
+        ("Anna sold the boat: a bargain.", False),
+        ("anna: a name", False),
+    ],
+)
+def test_a_turn_is_its_speakers(text: str, named: bool) -> None:
+    assert speaks(text, ("anna", "boat")) is named
+
+
+def test_who_speaks_of_themselves_is_heard() -> None:
+    assert is_first_person("I sold it") and is_first_person("was it my boat?")
+    assert not is_first_person("The Roman numeral for one is i; mystic, me-too")
 
 
 def test_a_note_without_a_date_and_a_query_without_a_window_count_nothing() -> None:

@@ -42,4 +42,5 @@ def hit_data(hit: Hit) -> dict[str, Any]:
         "terms": list(hit.terms),
         "citation": hit.citation,
         "also": list(hit.also),
+        "more": hit.more,
     }

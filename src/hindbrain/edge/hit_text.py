@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hindbrain.base.plural import plural
 from hindbrain.edge.output import BOLD, CYAN, DIM, GREEN, YELLOW, Output, safe
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def hit_lines(hits: Sequence[Hit], out: Output, *, explain: bool) -> Iterator[st
         yield from (_INDENT + text for text in _body(hit, out))
         if hit.also:
             yield out.paint(f"{_INDENT}also: {', '.join(map(safe, hit.also))}", DIM)
+        if hit.more:
+            yield out.paint(f"{_INDENT}{plural(hit.more, 'more passage')} in this note", DIM)
         if explain:
             yield out.paint(_INDENT + _why(hit), DIM)
 

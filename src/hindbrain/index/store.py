@@ -174,6 +174,11 @@ class IndexStore:
         sql = f"SELECT name, note_id FROM name WHERE name IN ({marks})"
         return self._typed(frozenset([(str, int)]), sql, names)
 
+    def names_of(self, note_ids: Iterable[int]) -> list[tuple[str, int]]:
+        """Return (folded name, note id) for each name that these notes have."""
+        sql = "SELECT name, note_id FROM name WHERE note_id IN (SELECT value FROM json_each(?))"
+        return self._typed(frozenset([(str, int)]), sql, (_json_ids(note_ids),))
+
     def passages(self, ids: Iterable[int]) -> list[PassageInfo]:
         """Return the passages that are there, in the order of their numbers."""
         sql = (

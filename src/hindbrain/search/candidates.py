@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
@@ -20,8 +21,8 @@ from hindbrain.search.adjustments import NONE, moved
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import FullQuery, Understood, understand
-from hindbrain.search.signals import in_windows, overlap_of
-from hindbrain.search.terms import match_expression
+from hindbrain.search.signals import in_windows, is_first_person, name_words, overlap_of, speaks
+from hindbrain.search.terms import match_expression, quoted
 from hindbrain.search.view import IndexView
 from hindbrain.vault.dates import is_dated_by_name
 
@@ -37,6 +38,7 @@ _RANKED = 120  # passages whose plain BM25 counts, in the profiles that use it
 _FIELD_NOTES = 30
 _FIELD_FIRSTS = 5  # of them, whose beginning becomes a candidate whatever it says
 _DAYS, _DAY_PASSAGES = 31, 400  # notes and passages that a question about days looks at
+_NOTE_PASSAGES = 32  # of a note, from its beginning, whose mean cosine counts
 _DAY_S = 86_400.0
 
 
@@ -49,14 +51,14 @@ class Found:
     def __init__(
         self, understood: Understood, terms: tuple[Term, ...], passages: list[PassageInfo],
         notes: Mapping[int, NoteInfo], candidates: list[Candidate],
-        used_vectors: bool, notices: tuple[str, ...], words: Scores,
+        meaning: QueryMeaning | None, notices: tuple[str, ...], words: Scores,
     ) -> None:  # fmt: skip
         self.understood = understood
         self.terms = terms
         self.passages = passages
         self.notes = notes
         self.candidates = candidates
-        self.used_vectors = used_vectors
+        self.meaning = meaning  # None: only words were looked at
         self.notices = notices
         self.words = words  # where each term stands
         self._possible = sum(term.idf for term in terms)
@@ -109,14 +111,19 @@ class CandidateFinder:
             ids += [id_ for id_, _ in self._vector_source().search(meaning.vector, query.wanted, allowed)]
         named = list(fields) if query.unit == "note" else list(fields)[:_FIELD_FIRSTS]
         ids += self._first_passages([*named, *entities], keep)
+        empty = self._empty_notes([*named, *entities], keep) if query.unit == "note" else []
         if understood.asks_days and (days := self._days(understood.windows)):
             entities = dict.fromkeys(days, 1.0)
             ids = self._all_passages(days, keep)
-        found = self._gathered(ids, lexical.scores, by_words, meaning, understood, terms, notices)
+            empty = self._empty_notes(days, keep) if query.unit == "note" else []
+        found = self._gathered(ids, empty, lexical.scores, by_words, meaning, understood, terms, notices)
         for candidate in found.candidates:
             candidate.fields = fields.get(candidate.note_id, 0.0)
             candidate.entity = entities.get(candidate.note_id, 0.0)
+        if query.unit == "note" and by_words:
+            self._add_names(found)
         self._add_usage(found)
+        self._add_speakers(query.text, found)
         self._add_profile_signals(query, found)
         return found
 
@@ -133,15 +140,19 @@ class CandidateFinder:
         return self._embedder if has_pieces(self._embedder) else None
 
     def _gathered(
-        self, ids: Iterable[int], lexical: Scores, by_words: bool, meaning: QueryMeaning | None,
-        understood: Understood, terms: tuple[Term, ...], notices: tuple[str, ...],
+        self, ids: Iterable[int], empty: Sequence[NoteInfo], lexical: Scores, by_words: bool,
+        meaning: QueryMeaning | None, understood: Understood, terms: tuple[Term, ...],
+        notices: tuple[str, ...],
     ) -> Found:  # fmt: skip
         """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
-        infos = self._store.passages(dict.fromkeys(ids))
+        infos = self._store.passages(dict.fromkeys(ids)) + [_stand_in(note) for note in empty]
         notes = self._view.notes(info.note_id for info in infos)
         infos = [info for info in infos if info.note_id in notes]
         real = [info.id for info in infos]
         words = lexical.of(real) if by_words else [0.0] * len(real)
+        for i, info in enumerate(infos):
+            if not notes[info.note_id].passages:
+                words[i] = 0.0  # what the next note begins with is not its word
         cosines = self._cosines(meaning, real)
         dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
         ages = self._ages(notes)
@@ -160,7 +171,7 @@ class CandidateFinder:
             )
             for i, info in enumerate(infos)
         ]
-        return Found(understood, terms, infos, notes, candidates, meaning is not None, notices, lexical)
+        return Found(understood, terms, infos, notes, candidates, meaning, notices, lexical)
 
     def _keep(self, query: FullQuery, phrases: Sequence[str]) -> Keep | None:
         """The passages that may be hits; None: all."""
@@ -200,6 +211,41 @@ class CandidateFinder:
 
     def _fields(self, understood: Understood) -> dict[int, float]:
         return dict(self._store.ranked_notes(match_expression(understood.terms), FIELD_WEIGHTS, _FIELD_NOTES))
+
+    def _add_names(self, found: Found) -> None:
+        """How much of a note's name the query has, in whatever order; all of both is the name itself."""
+        asked = frozenset(found.understood.terms.words)
+        shares: dict[int, float] = {}
+        same = set()
+        for name, note_id in self._store.names_of(found.notes):
+            words = name_words(name)
+            shares[note_id] = max(shares.get(note_id, 0.0), len(asked & words) / max(1, len(words)))
+            if words == asked:
+                same.add(note_id)
+        for candidate in found.candidates:
+            candidate.name = shares.get(candidate.note_id, 0.0)
+            if candidate.note_id in same:
+                candidate.entity = 1.0
+
+    def words_of_notes(self, found: Found, note_ids: Sequence[int]) -> list[float]:
+        """BM25 of whole notes."""
+        spans = [(found.notes[id_].first_passage, found.notes[id_].passages) for id_ in note_ids]
+        return found.words.of_notes(spans, max(1.0, self._view.passages / max(1, self._view.note_count)))
+
+    def meaning_of_notes(self, found: Found, note_ids: Sequence[int]) -> list[float]:
+        """The mean cosine of each note's passages; NaN where one has no vector yet."""
+        if found.meaning is None:
+            return [math.nan] * len(note_ids)
+        ids: list[int] = []
+        ends = [0]
+        for note in (found.notes[id_] for id_ in note_ids):
+            ids += range(note.first_passage, note.first_passage + min(note.passages, _NOTE_PASSAGES))
+            ends.append(len(ids))
+        cosines = self._cosines(found.meaning, ids)
+        return [
+            sum(cosines[start:end]) / (end - start) if end > start else math.nan
+            for start, end in pairwise(ends)
+        ]
 
     def _meaning(
         self, query: FullQuery, terms: Sequence[Term], total: int, entities: Mapping[int, float]
@@ -260,6 +306,11 @@ class CandidateFinder:
         firsts = [note.first_passage for note in self._view.notes(note_ids).values() if note.passages]
         return [id_ for id_ in firsts if keep is None or id_ in keep]
 
+    def _empty_notes(self, note_ids: Sequence[int], keep: Keep | None) -> list[NoteInfo]:
+        """Those without a passage, which their name alone can find: notes of nothing but properties."""
+        notes = [note for note in self._view.notes(note_ids).values() if not note.passages]
+        return [note for note in notes if keep is None or keep.holds_note(note.first_passage)]
+
     def _days(self, windows: Sequence[DateWindow]) -> list[int]:
         """The notes of the days that a query asks for, the newest first: those that have their day in the
         name, and those of the type `daily`. Empty ones come last: an empty day is an answer, too."""
@@ -312,6 +363,18 @@ class CandidateFinder:
             count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
             candidate.opened, candidate.opened_days = count, (now - last) / _DAY_S
 
+    def _add_speakers(self, text: str, found: Found) -> None:
+        """Who speaks: a person that the query names, or the asker themselves."""
+        names = found.understood.terms.words
+        own = is_first_person(text)
+        begun = self._store.postings(" OR ".join(f"^ {quoted(name)}" for name in names)) if names else ""
+        named = set(map(int, begun.split(","))) if begun else frozenset()
+        for candidate, info in zip(found.candidates, found.passages, strict=True):
+            if own or info.id in named:
+                said = self._view.text_of(info.note_id)[info.start : info.stop]
+                candidate.speaker = speaks(said, names)
+                candidate.first_person = own and is_first_person(said)
+
     def _add_profile_signals(self, query: FullQuery, found: Found) -> None:
         """Signals that only the named formulas use, and that cost something to get."""
         if query.profile in ("rrf", "linear"):
@@ -323,6 +386,11 @@ class CandidateFinder:
                 candidate.overlap = overlap_of(
                     query.text, self._view.text_of(info.note_id)[info.start : info.stop]
                 )
+
+
+def _stand_in(note: NoteInfo) -> PassageInfo:
+    """For a note without a passage. Its number is the note's own, and no passage has it."""
+    return PassageInfo(note.first_passage, note.id, 0, 0, 0, 1, 1, "", b"")
 
 
 def _pending(vectors: int, total: int) -> str:

@@ -5,6 +5,7 @@ No score is cut off unless the owner or the caller asks for it: hits carry their
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,7 +16,7 @@ from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, SearchResult
-from hindbrain.search.profiles import Candidate, Profile, Shares, profile_named
+from hindbrain.search.profiles import Candidate, Profile, Shares, default, profile_named, whole_note
 from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
 from hindbrain.search.view import IndexView
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hindbrain.search.late_interaction import LateInteraction
     from hindbrain.search.outline import Outline
 
+_WHOLE_NOTES = 32  # of the best passages' notes, those whose meaning as a whole is looked at
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 ENCODE_S = 0.6  # for passages whose token vectors are not known yet
 RESCORED = 60  # passages that the encoder looks at
@@ -77,10 +79,16 @@ class SearchEngine:
             shares, totals, order = _ranked(profile, found)
             if self._add_late(query, found, order, encode_s):
                 shares, totals, order = _ranked(profile, found)
+            if query.unit == "note" and profile is default:
+                self._add_whole_notes(found, shares)
+                totals = [sum(share.values()) for share in shares]
+                order = _by_score(totals, found)
             kept = self._thinned(query, found, totals, order)
             top = totals[order[0]] if order else 1.0
             hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
-            mode = "keyword" if query.mode == "hybrid" and not found.used_vectors else query.mode
+            if query.unit == "note":
+                hits = [_counted(hit, found, i) for hit, (i, _) in zip(hits, kept, strict=True)]
+            mode = "keyword" if query.mode == "hybrid" and found.meaning is None else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
@@ -152,6 +160,25 @@ class SearchEngine:
     def _text(self, info: PassageInfo) -> str:
         return self._view.text_of(info.note_id)[info.start : info.stop]
 
+    def _add_whole_notes(self, found: Found, shares: Sequence[Shares]) -> None:
+        """Add to the best passage of each note what the note as a whole says. `shares` are changed."""
+        totals = [sum(share.values()) for share in shares]
+        own: dict[int, float] = {}
+        for candidate, total in zip(found.candidates, totals, strict=True):
+            if candidate.first_person:
+                own[candidate.note_id] = max(own.get(candidate.note_id, 0.0), total)
+        order = _by_score(totals, found)
+        best = [i for i, _ in _first_of_each_note(found, order, len(order))]
+        candidates = [found.candidates[i] for i in best]
+        note_ids = [candidate.note_id for candidate in candidates]
+        words = self._finder.words_of_notes(found, note_ids)
+        meaning = self._finder.meaning_of_notes(found, note_ids[:_WHOLE_NOTES])
+        meaning += [math.nan] * (len(note_ids) - len(meaning))
+        spoken = [own.get(id_, 0.0) for id_ in note_ids]
+        for i, more in zip(best, whole_note(candidates, words, meaning, spoken), strict=True):
+            for name, share in more.items():
+                shares[i][name] = shares[i].get(name, 0.0) + share
+
     def _thinned(
         self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]
     ) -> list[Kept]:
@@ -180,7 +207,7 @@ class SearchEngine:
         before, after = _neighbours(text, info)
         shares = _explained(shares, candidate, note)
         return Hit(
-            passage=f"{info.uid:016x}",
+            passage=f"{info.uid:016x}" if note.passages else "",
             path=note.path,
             title=note.name,
             heading=info.heading,
@@ -202,8 +229,7 @@ def _ranked(profile: Profile, found: Found) -> tuple[list[Shares], list[float], 
     """What each signal gives each candidate, their sums, and the candidates from the best on."""
     shares = profile(found.candidates)
     totals = [sum(share.values()) for share in shares]
-    order = sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
-    return shares, totals, order
+    return shares, totals, _by_score(totals, found)
 
 
 def _check(query: FullQuery) -> None:
@@ -242,6 +268,17 @@ def _explained(shares: Shares, candidate: Candidate, note: NoteInfo) -> Shares:
         return shares
     part = whole * by_feedback / candidate.importance
     return shares | {"importance": whole - part, "feedback": part}
+
+
+def _by_score(totals: Sequence[float], found: Found) -> list[int]:
+    return sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+
+
+def _counted(hit: Hit, found: Found, i: int) -> Hit:
+    """With how many other passages of its note have a word of the query."""
+    note = found.notes[found.candidates[i].note_id]
+    held = found.words.held_in((note.first_passage, note.passages))
+    return hit._replace(more=held - bool(hit.terms))
 
 
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:

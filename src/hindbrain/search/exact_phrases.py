@@ -47,7 +47,7 @@ def _holding(store: IndexStore, view: IndexView, phrase: str) -> set[int]:
     for first, count, *names in rows:
         ids = range(first, first + count)
         if any(holds_phrase(name, phrase) for name in names):
-            found.update(ids)
+            found.update(ids or (first,))  # a note without a passage stands at its first number
         else:
             found |= {info.id for info in store.passages(ids) if holds_phrase(info.heading, phrase)}
     return found

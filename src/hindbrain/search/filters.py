@@ -34,7 +34,7 @@ def missing_tags(store: IndexStore, tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _conditions(filters: Filters, clock: Clock) -> tuple[list[str], list[Value]]:
-    conditions, values = ["passages > 0"], list[Value]()
+    conditions, values = ["TRUE"], list[Value]()
     folder = filters.folder.strip("/")
     if folder:
         conditions.append("(path = ? OR substr(path, 1, ?) = ?)")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 class Hit(NamedTuple):
     """A passage found, with the reasons."""
 
-    passage: str  # lasting id: 16 hex digits
+    passage: str  # lasting id: 16 hex digits; "" for a note without text of its own
     path: str  # vault-relative
     title: str  # the note's name, see `vault.note.Note`
     heading: str  # path joined by " > "; "" before the first heading
@@ -22,6 +22,7 @@ class Hit(NamedTuple):
     before: str = ""  # the neighbouring passages, as far as the budget reaches
     after: str = ""
     also: tuple[str, ...] = ()  # other places with the same text
+    more: int = 0  # where notes are sought: how many other passages of the note were found by their words
 
     @property
     def citation(self) -> str:

@@ -33,11 +33,13 @@ BEFORE = (0.5, 0.35, 0.2)
 AFTER = (0.3, 0.2, 0.1)
 _SPREAD = ((0, 1.0), *((i + 1, w) for i, w in enumerate(BEFORE)), *((-i - 1, w) for i, w in enumerate(AFTER)))
 _K1 = 0.9  # saturation; the dev sets do not move between 0.6 and 1.2
+_NOTE_K1, _NOTE_B = 1.2, 0.75  # of BM25 over whole notes
 _PLAIN_POSTINGS = 100  # up to here plain Python is as fast as numpy
 _PLAIN_POSTINGS_COLD = 5_000  # up to here it is faster than loading numpy
 _PHRASE_BONUS = 1.5
 _CELLS = 300_000  # terms times passages that are worked on at once
 
+Span: TypeAlias = tuple[int, int]  # of a note: its first passage, and how many there are
 Existing: TypeAlias = Callable[[Sequence[int]], set[int]]  # those of the numbers that are passages
 
 
@@ -109,8 +111,7 @@ def _best_existing(scores: Scores, limit: int, existing: Existing) -> list[tuple
 class Keep:
     """The passages that a filter lets through: those of some notes."""
 
-    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        """`spans`: (first passage, passages) per note."""
+    def __init__(self, spans: Sequence[Span]) -> None:
         self.spans = sorted(spans)
         self._firsts = [first for first, _ in self.spans]
 
@@ -119,6 +120,11 @@ class Keep:
 
         at = bisect_right(self._firsts, passage_id) - 1
         return at >= 0 and passage_id < self._firsts[at] + self.spans[at][1]
+
+    def holds_note(self, first_passage: int) -> bool:
+        """May the note whose passages begin here be a hit? It need not have any."""
+        at = bisect_left(self._firsts, first_passage)
+        return at < len(self._firsts) and self._firsts[at] == first_passage
 
     def mask(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         import numpy as np
@@ -161,6 +167,22 @@ class PlainScores:
     def of(self, ids: Sequence[int]) -> list[float]:
         return [self._scores.get(id_, 0.0) for id_ in ids]
 
+    def of_notes(self, spans: Sequence[Span], average: float) -> list[float]:
+        """BM25 of whole notes: how many of their passages hold each term. `average`: passages a note."""
+        scores = []
+        for first, count in spans:
+            size = _NOTE_K1 * (1 - _NOTE_B + _NOTE_B * count / average)
+            held = [bisect_left(ids, first + count) - bisect_left(ids, first) for ids in self._ids]
+            given = (weight * n / (n + size) for weight, n in zip(self._idfs, held, strict=True) if n)
+            scores.append((_NOTE_K1 + 1) * sum(given))
+        return scores
+
+    def held_in(self, span: Span) -> int:
+        """How many passages of a note hold a term."""
+        first, count = span
+        held = (ids[bisect_left(ids, first) : bisect_left(ids, first + count)] for ids in self._ids)
+        return len({id_ for ids in held for id_ in ids})
+
     def terms_in(self, passage_id: int) -> list[int]:
         """Which of the terms stand in the passage, by their places."""
         return [at for at, ids in enumerate(self._ids) if _holds(ids, passage_id)]
@@ -182,6 +204,7 @@ class ArrayScores:
         import numpy as np
 
         self._ids = [np.fromstring(term.ids, dtype=np.int64, sep=",") for term in terms]
+        self._idfs = [term.idf for term in terms]
         reach = max(len(BEFORE), len(AFTER))
         size = max((int(ids[-1]) for ids in self._ids if len(ids)), default=0) + reach + 1
         self._scores = np.zeros(size, dtype=np.float32)
@@ -228,6 +251,26 @@ class ArrayScores:
     def of(self, ids: Sequence[int]) -> list[float]:
         size = len(self._scores)
         return [float(self._scores[id_]) if id_ < size else 0.0 for id_ in ids]
+
+    def of_notes(self, spans: Sequence[Span], average: float) -> list[float]:
+        """BM25 of whole notes: how many of their passages hold each term. `average`: passages a note."""
+        import numpy as np
+
+        firsts, counts = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        size = _NOTE_K1 * (1 - _NOTE_B + _NOTE_B * counts / average)
+        ends = np.concatenate((firsts, firsts + counts))
+        scores = np.zeros(len(spans))
+        for weight, ids in zip(self._idfs, self._ids, strict=True):
+            below = ids.searchsorted(ends)
+            held = below[len(spans) :] - below[: len(spans)]
+            scores += weight * (_NOTE_K1 + 1) * held / (held + size)
+        listed: list[float] = scores.tolist()
+        return listed
+
+    def held_in(self, span: Span) -> int:
+        """How many passages of a note hold a term."""
+        ends = (span[0], sum(span))
+        return len({id_ for ids in self._ids for id_ in ids[slice(*ids.searchsorted(ends))].tolist()})
 
     def terms_in(self, passage_id: int) -> list[int]:
         """Which of the terms stand in the passage, by their places."""

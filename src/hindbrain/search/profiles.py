@@ -26,15 +26,18 @@ class Candidate:
         "date",
         "entity",
         "fields",
+        "first_person",
         "id",
         "importance",
         "late",
         "lexical",
+        "name",
         "note_id",
         "opened",
         "opened_days",
         "overlap",
         "semantic",
+        "speaker",
         "success",
         "trust",
     )
@@ -51,7 +54,10 @@ class Candidate:
         late: float = math.nan,  # late interaction with the encoder's tokens; of the best passages only
         trust: float = 1.0,  # 0..1: how well the embedder knows the query's script
         entity: float = 0.0,  # 1: the query names this note
+        name: float = 0.0,  # 0..1: the share of the note's name that is in the query; where notes are sought
         date: float = 0.0,  # 1: the note's date lies in a window that the query names
+        speaker: bool = False,  # a turn of a conversation, and the query names who speaks
+        first_person: bool = False,  # query and passage both speak of "I"
         overlap: float = 0.0,  # Jaccard of the words, plus 0.2 for the whole phrase
         age_days: float = math.nan,
         importance: float = 0.5,  # 0..1
@@ -68,7 +74,10 @@ class Candidate:
         self.late = late
         self.trust = trust
         self.entity = entity
+        self.name = name
         self.date = date
+        self.speaker = speaker
+        self.first_person = first_person
         self.overlap = overlap
         self.age_days = age_days
         self.importance = importance
@@ -87,6 +96,13 @@ _FIELDS = 0.25
 _ENTITY = 0.3
 _NAMED = 3.0  # a query that is a note's very name: that note comes first, whatever else is said of it
 _DATE = 0.5
+_SPEAKER = 0.15
+_FIRST_PERSON = 0.15  # of what else a passage has
+# of a note as a whole, on top of its best passage
+_NOTE_WORDS = 0.4
+_NOTE_MEANING = 0.35
+_NOTE_NAME = 0.3
+_NOTE_FIRST_PERSON = 0.25
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -120,11 +136,35 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
             "fields": _FIELDS * fields[i],
             "entity": _NAMED if c.entity >= 1.0 else _ENTITY * c.entity,
             "date": _DATE * c.date,
+            "speaker": _SPEAKER * c.speaker,
+            "first_person": _FIRST_PERSON
+            * c.first_person
+            * (lexical[i] + _SEMANTIC * c.trust * semantic[i] + _FIELDS * fields[i] + _DATE * c.date),
             "recency": _RECENCY * _recency(c.age_days, _RECENCY_HALF_LIFE_DAYS),
             "importance": _IMPORTANCE * c.importance,
             "access": _ACCESS * _access(c),
         }
         for i, c in enumerate(candidates)
+    ]
+
+
+def whole_note(
+    best: Sequence[Candidate], words: Sequence[float], meaning: Sequence[float], own: Sequence[float]
+) -> list[Shares]:
+    """What notes get beside the score of their best passage.
+
+    `words`: BM25; `meaning`: mean cosine or NaN; `own`: the score of the best passage in the first person, if
+    the query is in it, too.
+    """
+    by_words, by_meaning = _by_top(words), _by_range(meaning)
+    return [
+        {
+            "note_words": _NOTE_WORDS * (2 - c.trust) * by_words[i],  # words speak for what meaning can't
+            "note_meaning": _NOTE_MEANING * c.trust * by_meaning[i],
+            "name": _NOTE_NAME * c.name**2,
+            "first_person": _NOTE_FIRST_PERSON * own[i],
+        }
+        for i, c in enumerate(best)
     ]
 
 

@@ -19,7 +19,7 @@ class IndexView:
         self._store = store
         self.generation = -1
         self._meta: Mapping[str, Value] | None = None
-        self._passages = -1
+        self._sizes: tuple[int, int] | None = None
         self._usage: Mapping[str, tuple[int, float]] | None = None
         self._notes: dict[int, NoteInfo] = {}
         self._texts: dict[int, str] = {}
@@ -41,9 +41,11 @@ class IndexView:
     @property
     def passages(self) -> int:
         """How many there are."""
-        if self._passages < 0:
-            self._passages = self._store.passage_count()
-        return self._passages
+        return self._counted()[0]
+
+    @property
+    def note_count(self) -> int:
+        return self._counted()[1]
 
     @property
     def usage(self) -> Mapping[str, tuple[int, float]]:
@@ -71,10 +73,15 @@ class IndexView:
             self._texts[note_id] = self._store.text_of(note_id)
         return self._texts[note_id]
 
+    def _counted(self) -> tuple[int, int]:
+        if self._sizes is None:
+            self._sizes = self._store.sizes()
+        return self._sizes
+
     def _forget(self, generation: int) -> None:
         self.generation = generation
         self._meta = None
-        self._passages = -1
+        self._sizes = None
         self._usage = None
         self._notes.clear()
         self._texts.clear()

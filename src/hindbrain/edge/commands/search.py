@@ -1,4 +1,4 @@
-"""`hindbrain search`: a question in, passages with their places and reasons out."""
+"""`hindbrain search`: a question in, notes or passages with their places and reasons out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def configure(parser: ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--keyword", action="store_true", help="words only; the fastest")
     mode.add_argument("--semantic", action="store_true", help="meaning only")
-    parser.add_argument("--notes", action="store_true", help="at most one hit a note, its best passage")
+    parser.add_argument("--passages", action="store_true", help="every passage; else the best of each note")
     parser.add_argument(
         "--profile", metavar="NAME", help="how signals become a score (setting search.profile)"
     )
@@ -117,7 +117,7 @@ def _query(args: Namespace, app: App) -> SearchQuery:
             until=_day(args.until, app, last=True),
         ),
         mode="keyword" if args.keyword else "semantic" if args.semantic else "hybrid",
-        unit="note" if args.notes else "passage",
+        unit="passage" if args.passages else "note",
         profile=args.profile,
         diversity=args.diversity,
         min_score=args.min_score,

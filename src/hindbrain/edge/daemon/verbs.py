@@ -135,7 +135,12 @@ def _search(app: App, given: Arguments) -> Result:
     if not 1 <= k <= _MOST_HITS:
         raise UsageError(f"search: 'k' is {k}; it must be from 1 to {_MOST_HITS}")
     began = time.perf_counter()
-    query = SearchQuery(given["query"], k=k, mode="hybrid" if app.warm else "keyword")
+    query = SearchQuery(
+        given["query"],
+        k=k,
+        mode="hybrid" if app.warm else "keyword",
+        unit="passage" if given.get("passages") else "note",
+    )
     result = app.search(query)
     return result_data(query, result, now=app.clock.now(), took_ms=1e3 * (time.perf_counter() - began))
 
@@ -186,7 +191,7 @@ VERBS: Mapping[str, Verb] = {
         {"tool": "text"}, {**_SESSION, "keeps": "flag", "arguments": "object", "cwd": "text"}, _guard
     ),
     "pack": Verb({"query": "text"}, {"preset": "text", "budget": "number", "exclude": "texts"}, _pack),
-    "search": Verb({"query": "text"}, {"k": "number"}, _search),
+    "search": Verb({"query": "text"}, {"k": "number", "passages": "flag"}, _search),
     "find": Verb({"query": "object", "settings": "text"}, {}, _find),
     "keep": Verb({"event": "object"}, {}, _keep),
     "settle": Verb({}, {"deadline_s": "number"}, _settle),

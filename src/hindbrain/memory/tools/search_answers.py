@@ -32,6 +32,7 @@ def hits_answer(query: str, result: SearchResult) -> ToolResult:
             "date": hit.date,
             "confidence": round(hit.confidence, 2),
             "citation": cited(hit),
+            "more": hit.more,
         }
         for hit in result.hits
     ]
@@ -88,7 +89,8 @@ def _hit_lines(result: SearchResult) -> Iterator[str]:
 
 def _place(number: int, hit: Hit) -> str:
     day = f" · {hit.date}" if hit.date and hit.date not in hit.path else ""
-    return f"{number}. {cited(hit)} {span(hit.first_line, hit.last_line)}{day} · {hit.confidence:.2f}"
+    more = f" · {hit.more} more here" if hit.more else ""
+    return f"{number}. {cited(hit)} {span(hit.first_line, hit.last_line)}{day} · {hit.confidence:.2f}{more}"
 
 
 def cited(hit: Hit) -> str:

@@ -48,7 +48,12 @@ def _search(memory: Memory, args: Arguments) -> ToolResult:
     from hindbrain.search.query import Filters, SearchQuery
 
     folder = find_folder(memory, args.get("directory", ""))
-    query = SearchQuery(args["query"], k=args.get("limit", memory.hits), filters=Filters(folder=folder))
+    query = SearchQuery(
+        args["query"],
+        k=args.get("limit", memory.hits),
+        filters=Filters(folder=folder),
+        unit="passage" if args.get("passages") else "note",
+    )
     return hits_answer(query.text, search_vault(memory, query))
 
 
@@ -102,6 +107,7 @@ VAULT_TOOLS: tuple[Tool, ...] = (
             Param("query", "string", "", required=True),
             Param("directory", "string", "Only this folder"),
             Param("limit", "integer", "Usually 10", minimum=1, maximum=_MOST_HITS),
+            Param("passages", "boolean", "Every passage, not one a note", declared=False),
         ),
         "read",
         _search,
