@@ -5,6 +5,7 @@ No score is cut off unless the owner or the caller asks for it: hits carry their
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,7 +15,7 @@ from hindbrain.base.errors import UsageError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
-from hindbrain.search.hit import Hit, SearchResult
+from hindbrain.search.hit import Hit, QueryWord, SearchResult
 from hindbrain.search.profiles import Candidate, Shares, profile_named
 from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
@@ -66,9 +67,11 @@ class SearchEngine:
             hits = [self._hit(found, i, also, shares[i], totals[i] / (top or 1.0)) for i, also in kept]
             mode = "keyword" if query.mode == "hybrid" and not found.used_vectors else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
+            passages = self._view.passages
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
-        return SearchResult(sure, mode, query.profile, found.notices, synced_at)
+        words = tuple(QueryWord(term.text, term.idf, term.held) for term in found.terms)
+        return SearchResult(sure, mode, query.profile, found.notices, synced_at, words, passages)
 
     def find(self, query: SearchQuery) -> Found:
         """The candidates with all their signals, before any is weighed: for tuning and for a closer look."""
@@ -128,6 +131,8 @@ class SearchEngine:
             before=before,
             after=after,
             also=tuple(dict.fromkeys(found.place(j) for j in also)),
+            named=candidate.entity,
+            cosine=None if math.isnan(candidate.semantic) else candidate.semantic,
         )
 
 
