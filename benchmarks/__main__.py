@@ -17,6 +17,7 @@ from benchmarks import (
     cold,
     conflicts,
     drift,
+    false_injection,
     flush_rules,
     hook_latency,
     latency,
@@ -51,9 +52,9 @@ from benchmarks.summary import markdown, put_into
 ALL = tuple(
     module.BENCHMARK
     for module in (
-        locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, drift, flush_rules, latency,
-        prompts, sync, cold, memory, mcp_server, hook_latency, service_latency, tool_tokens, learning,
-        real_runs, learn_scale, agent_overhead,
+        locomo, longmemeval, scifact, wikilinks, conflicts, packs, abstention, false_injection, drift,
+        flush_rules, latency, prompts, sync, cold, memory, mcp_server, hook_latency, service_latency,
+        tool_tokens, learning, real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

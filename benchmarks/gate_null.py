@@ -1,8 +1,9 @@
-"""Makes the nulls that ship: what generic prompts get from vaults that are too small to measure, or not measured yet.
+"""Makes the nulls that ship, for vaults that are too small to measure or not measured yet.
 
-Measured on the dev vaults, and on handfuls of their notes. For each generic prompt the score that four of five vaults
-do not reach: stricter than a vault's own null mostly is. Writes `src/hindbrain/context/packs/generic_null.json`.
-Run it after the generic prompts, the weights of the gate or the ranking have changed.
+Measured on the dev vaults, and on handfuls of their notes. For each generic prompt the score that four of
+five vaults do not reach: stricter than a vault's own null mostly is. Writes `generic_null.json`.
+Run it after the generic prompts, the weights of the gate or the ranking have changed:
+`python -m benchmarks.gate_null FOLDER`, a folder to work in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from benchmarks.rankers import measured, write_note
 from benchmarks.wikilinks import vault_name, vault_sources
 from hindbrain.context.packs import null_file
 from hindbrain.context.packs.gate import Null, null_of, score_of
-from hindbrain.context.packs.null_file import LEAST_PASSAGES, Found, Nulls, NullMeasure, as_json
+from hindbrain.context.packs.null_file import LEAST_PASSAGES, Found, NullMeasure, Nulls, as_json
 from hindbrain.search.query import Mode
 
 _VAULTS = ("aarnphm", "jzhao", "logseq_docs", "obsidian_help", "oldwinter_zh")

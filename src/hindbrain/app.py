@@ -282,7 +282,7 @@ class App:
             log_access(self.state, [access], timeout_s=_ACCESS_WAIT_S)
 
     def measure_null(self, is_time_up: Callable[[], bool] = lambda: False) -> bool:
-        """Measure what generic prompts get from this vault, where that is due; True while there is more to do.
+        """Measure what generic prompts get from this vault, where that is due; True while there is more.
 
         The gate of context packs compares with it. Raises IndexFault when there is no index.
         """
@@ -304,16 +304,18 @@ class App:
         return False
 
     def null_state(self) -> str:
-        """How the gate of context packs stands: measured, small (nothing to measure), or why not."""
+        """How the gate of context packs stands: measured, unmeasured, damaged, or small (not worth it)."""
         from hindbrain.context.packs.null_file import LEAST_PASSAGES
 
         kept, passages = self._null_reader.read(), self.store.sizes()[0]
         if kept.by_mode and kept.recipe == self._null_recipe():
             return "measured"
-        return "small" if passages < LEAST_PASSAGES else self._null_reader.why()
+        if passages < LEAST_PASSAGES:
+            return "small"
+        return "damaged" if self._null_reader.damaged else "unmeasured"
 
-    def _null(self, mode: str, passages: int) -> tuple[Null, str]:
-        return self._null_reader.null(self._null_recipe(), mode, passages)
+    def _nulls(self, mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
+        return self._null_reader.nulls(self._null_recipe(), mode, passages)
 
     def _null_recipe(self) -> str:
         from hindbrain.context.packs.null_file import recipe_of
@@ -743,7 +745,7 @@ class App:
             standing=self._index_standing,
             making=lambda: self.making(),
             learned=self._learned,
-            null=self._null,
+            nulls=self._nulls,
         )
         settings = ContextSettings(
             preset=c.text("context.preset"),

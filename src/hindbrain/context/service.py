@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, IndexFault
 from hindbrain.context.packs.assembling import Sources, Wanted, assemble, is_empty
-from hindbrain.context.packs.null_file import shipped_null_for
+from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.packs.preset import Preset, load_preset
 from hindbrain.context.packs.rendering import Form, render
@@ -78,7 +78,9 @@ class Reach(NamedTuple):
     standing: Callable[[], IndexStanding]
     making: Callable[[], Making | None]
     learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # by runs: what fits a command
-    null: Callable[[str, int], tuple[Null, str]] = shipped_null_for  # see `packs.assembling.Sources`
+    nulls: Callable[[str, int], tuple[tuple[Null, ...], str]] = (
+        shipped_nulls  # see `packs.assembling.Sources`
+    )
 
 
 class Context:
@@ -298,7 +300,7 @@ class Context:
         reach = self._reach
         return Sources(
             reach.memory, self._layout, reach.search, reach.outlines, counter or EstimatedTokens(), self._key,
-            self.settings.mode, reach.learned, reach.null, self.settings.false_rate,
+            self.settings.mode, reach.learned, reach.nulls, self.settings.false_rate,
         )  # fmt: skip
 
     def _ledger(self, session: SessionKey) -> PageLedger:

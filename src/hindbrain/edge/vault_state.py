@@ -86,6 +86,7 @@ def index_state(app: App) -> dict[str, Any] | None:
         "pending": max(0, passages - vectors),
         "embedder": str(meta.get("embedder") or ""),
         "sqlite": str(meta.get("sqlite") or ""),
+        "gate": app.null_state(),
         "left_out": [
             {"path": path, "code": code, "detail": detail, "notes": notes}
             for path, code, detail, notes in left_out

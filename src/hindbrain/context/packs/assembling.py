@@ -3,8 +3,9 @@
 A slot's share is a guide and the budget is the bound: what one slot leaves over flows to the next, then to
 what is relevant, and in the end to every slot that had to leave something out. The budget holds for the
 rendered text: what is too much is taken out from the weakest.
-What a search finds for the prompt enters only through the gate (`gate`). Asks the search; writes nothing, and counts nothing as
-read, so that the same prompt on the same vault gives the same bytes.
+What a search finds for the prompt enters only through the gate (`gate`).
+Asks the search; writes nothing, and counts nothing as read, so that the same prompt on the same vault gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hindbrain.context.packs.card import Read, core_card, open_boxes, open_tasks
 from hindbrain.context.packs.fence import fence_text
 from hindbrain.context.packs.gate import evidence_of, judge
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
-from hindbrain.context.packs.null_file import shipped_null_for
+from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
@@ -76,8 +77,9 @@ class Sources(NamedTuple):
     key: bytes  # of the fence
     mode: Mode = "hybrid"
     learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # what fits a command and its apps
-    # What generic prompts get from this vault by a way of searching, and why that is not its own null or "".
-    null: Callable[[str, int], tuple[Null, str]] = shipped_null_for
+    # What generic prompts get from this vault, by the way of searching and its passages; and why it is not
+    # measured, or "".
+    nulls: Callable[[str, int], tuple[tuple[Null, ...], str]] = shipped_nulls
     false_rate: float = 1.0  # of generic prompts that may get something
 
 
@@ -337,16 +339,14 @@ class _Assembly:
         return choose(intent.query, hits, outlines, limits, self._shown, slot=name)
 
     def _is_let_through(self, hits: Sequence[Hit]) -> bool:
-        """Does the gate let them enter? The notes of the days that a prompt names are its answer in any case."""
+        """Does the gate let them enter? Notes of the days that a prompt asks for are its answer in any case."""
         if self._wanted.intent.asks_days:
             self._best = 1.0
             return True
         result = self._result
         fresh = [hit for hit in hits if hit.passage not in self._shown.excluded]
-        null, missing = self._sources.null(result.mode, result.passages)
-        verdict = judge(
-            evidence_of(fresh, result.words, result.passages), null, self._sources.false_rate
-        )
+        nulls, missing = self._sources.nulls(result.mode, result.passages)
+        verdict = judge(evidence_of(fresh, result.words, result.passages), nulls, self._sources.false_rate)
         self._notices += [missing] if missing else []
         self._best, self._abstained = verdict.sure, not verdict.allowed
         return verdict.allowed

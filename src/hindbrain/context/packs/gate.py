@@ -109,11 +109,11 @@ def score_of(evidence: Evidence, null: Null) -> float:
     )
 
 
-def judge(evidence: Evidence, null: Null, false_rate: float) -> Verdict:
-    """May what was found enter? A prompt that found nothing gets nothing; at a rate of 1 all others do."""
+def judge(evidence: Evidence, nulls: Sequence[Null], false_rate: float) -> Verdict:
+    """May what was found enter, compared with each null? A prompt without words gets nothing at any rate."""
     if not evidence.words:
         return Verdict(allowed=False, sure=0.0)
-    share = null.share_above(score_of(evidence, null), evidence.words)
+    share = max(null.share_above(score_of(evidence, null), evidence.words) for null in nulls)
     return Verdict(allowed=share <= false_rate, sure=1 - share)
 
 

@@ -97,10 +97,10 @@ class NullMeasure:
         return Nulls(self._recipe, self._passages, nulls)
 
 
-def shipped_null_for(mode: str, passages: int) -> tuple[Null, str]:
-    """The null of no vault in particular, for a way of searching and the size of an index."""
+def shipped_nulls(mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
+    """Those of no vault in particular, for a way of searching and the size of an index."""
     size = "small" if passages < LEAST_PASSAGES else "large"
-    return _shipped()[size].by_mode[_way(mode)], ""
+    return (_shipped()[size].by_mode[_way(mode)],), ""
 
 
 def _way(mode: str) -> Mode:
@@ -130,19 +130,24 @@ class NullReader:
             self._kept = kept or NONE
         return self._kept
 
-    def null(self, recipe: str, mode: str, passages: int) -> tuple[Null, str]:
-        """The vault's own for a way of searching; else the shipped one, and why."""
+    def nulls(self, recipe: str, mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
+        """The vault's own for a way of searching; else the shipped one, and why.
+
+        With its own goes that of small vaults: where generic prompts find nothing at all, little is still not much.
+        """
         kept = self.read()
         own = kept.by_mode.get(_way(mode))
         if own is not None and kept.recipe == recipe:
-            return own, ""
-        null, _ = shipped_null_for(mode, passages)
-        return null, "" if passages < LEAST_PASSAGES else f"gate_unmeasured: {self.why()}"
+            return (own, *shipped_nulls(mode, 0)[0]), ""
+        nulls, _ = shipped_nulls(mode, passages)
+        return nulls, "" if passages < LEAST_PASSAGES else f"gate_unmeasured: {self.why()}"
 
     def why(self) -> str:
         """Why there is no null that can be used, and what to do."""
         damaged = f"{NULL_FILE} is damaged" if self.damaged else "generic prompts are not measured yet"
-        return f"{damaged}; notes are injected more sparingly until hindbrain sync, or a daemon, measures them"
+        return (
+            f"{damaged}; notes are injected more sparingly until hindbrain sync, or a daemon, measures them"
+        )
 
     def write(self, kept: Nulls) -> None:
         replace_file(self._file, as_json(kept).encode(), durable=False)

@@ -15,8 +15,8 @@ from functools import cache
 from typing import NamedTuple
 
 from hindbrain.context.messages import Message
-from hindbrain.context.topic.generic import generic_prompts
 from hindbrain.context.topic.entities import find_apps, find_entities
+from hindbrain.context.topic.generic import generic_prompts
 from hindbrain.context.topic.pasted import digest
 from hindbrain.context.topic.said import called_skill, what_was_said
 from hindbrain.context.topic.telling import Telling, stem, telling_words

@@ -57,7 +57,8 @@ class Daemon:
         self._here = here
         self._idle_s = idle_s
         self._clock = clock
-        self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), InTurn(CatchUp(), Tidying(), MeasureNull()))
+        chores = InTurn(CatchUp(), Tidying(), MeasureNull())
+        self.vaults = vaults or Vaults(here.folder.parent, WarmUp(), chores)
         self._service = ServicePort(here.folder.parent, self.vaults, self._note_use)
         self._first = first
         self._looked = clock()
