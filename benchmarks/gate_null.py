@@ -20,8 +20,8 @@ from benchmarks.metrics import quantile
 from benchmarks.rankers import measured, write_note
 from benchmarks.wikilinks import vault_name, vault_sources
 from hindbrain.context.packs import null_file
-from hindbrain.context.packs.gate import Null, null_of, score_of
-from hindbrain.context.packs.null_file import LEAST_PASSAGES, Found, NullMeasure, Nulls, as_json
+from hindbrain.context.packs.gate import LEAST_PASSAGES, Null, null_of, score_of
+from hindbrain.context.packs.null_file import Found, NullMeasure, Nulls, as_json
 from hindbrain.search.query import Mode
 
 _VAULTS = ("aarnphm", "jzhao", "logseq_docs", "obsidian_help", "oldwinter_zh")

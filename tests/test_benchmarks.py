@@ -359,7 +359,7 @@ def test_packs_count_a_question_when_all_of_its_evidence_is_inside(data: Path, t
 
 
 def test_false_injection_compares_rules_on_vaults_and_histories(data: Path, tmp_path: Path):
-    prompts = dict.fromkeys(false_injection.KINDS, ["thanks!", "write a poem about the red kayak"])
+    prompts = {kind: ["thanks!", "write a poem about the red kayak"] for kind in false_injection.KINDS}
     (data / "prompts_generic_tiny.json").write_text(json.dumps(prompts), encoding="utf-8")
     outcome = false_injection.run(frame.Options(data, keep=tmp_path, limit=2))
     assert set(outcome.baselines) == set(false_injection.ROWS) - {"ours"}

@@ -286,7 +286,8 @@ class App:
 
         The gate of context packs compares with it. Raises IndexFault when there is no index.
         """
-        from hindbrain.context.packs.null_file import LEAST_PASSAGES, NullMeasure
+        from hindbrain.context.packs.gate import LEAST_PASSAGES
+        from hindbrain.context.packs.null_file import NullMeasure
 
         if self._null_measure is None:
             passages = self.store.sizes()[0]
@@ -305,7 +306,7 @@ class App:
 
     def null_state(self) -> str:
         """How the gate of context packs stands: measured, unmeasured, damaged, or small (not worth it)."""
-        from hindbrain.context.packs.null_file import LEAST_PASSAGES
+        from hindbrain.context.packs.gate import LEAST_PASSAGES
 
         kept, passages = self._null_reader.read(), self.store.sizes()[0]
         if kept.by_mode and kept.recipe == self._null_recipe():

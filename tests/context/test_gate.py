@@ -1,4 +1,4 @@
-"""The gate: generic prompts get no notes, questions that the vault answers do, and a broken null only makes it stricter."""
+"""The gate: generic prompts get no notes, questions that the vault answers do, in doubt it is strict."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hindbrain.app import App
 from hindbrain.context.messages import Message
 from hindbrain.context.packs.assembling import is_empty
-from hindbrain.context.packs.gate import Evidence, Null, evidence_of, judge, null_of, score_of
-from hindbrain.context.packs.null_file import LEAST_PASSAGES, NULL_FILE
+from hindbrain.context.packs.gate import LEAST_PASSAGES, Evidence, Null, evidence_of, judge, null_of, score_of
+from hindbrain.context.packs.null_file import NULL_FILE
 from hindbrain.context.topic.generic import generic_prompts
 from hindbrain.context.topic.intent import is_pleasantry, understand_intent
 from hindbrain.search.hit import Hit, QueryWord
@@ -36,7 +36,7 @@ def hit(*terms: str, cosine: float | None = None, named: float = 0.0) -> Hit:
 
 
 def words(*texts: str) -> list[QueryWord]:
-    return [QueryWord(text, 6.0, 2) for text in texts]
+    return [QueryWord(text, 2) for text in texts]
 
 
 @pytest.fixture

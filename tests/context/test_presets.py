@@ -87,5 +87,5 @@ def test_a_preset_that_still_asks_for_a_confidence_is_told_which_setting_took_it
     (tmp_path / "old.toml").write_text(
         'least_confidence = 0.1\n[[slots]]\nname = "relevant"\ntokens = 500\n', encoding="utf-8"
     )
-    with pytest.raises(ConfigError, match="context.false_rate"):
+    with pytest.raises(ConfigError, match=r"context\.false_rate"):
         load_preset("old", tmp_path)

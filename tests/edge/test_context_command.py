@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import Cli
-from hindbrain.context.packs.null_file import LEAST_PASSAGES
+from hindbrain.context.packs.gate import LEAST_PASSAGES
 from hindbrain.edge.pack_text import REASONS
 from workbench import Vault
 

@@ -70,7 +70,7 @@ class SearchEngine:
             passages = self._view.passages
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
-        words = tuple(QueryWord(term.text, term.idf, term.held) for term in found.terms)
+        words = tuple(QueryWord(term.text, term.held) for term in found.terms)
         return SearchResult(sure, mode, query.profile, found.notices, synced_at, words, passages)
 
     def find(self, query: SearchQuery) -> Found:

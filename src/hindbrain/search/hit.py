@@ -36,10 +36,9 @@ class Hit(NamedTuple):
 
 
 class QueryWord(NamedTuple):
-    """A word of the query, and how much of the vault holds it."""
+    """A word or phrase of the query, and how much of the vault holds it."""
 
     text: str
-    idf: float  # how much it tells, in this vault
     held: int  # by how many passages
 
 

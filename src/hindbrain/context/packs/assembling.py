@@ -339,8 +339,8 @@ class _Assembly:
         return choose(intent.query, hits, outlines, limits, self._shown, slot=name)
 
     def _is_let_through(self, hits: Sequence[Hit]) -> bool:
-        """Does the gate let them enter? Notes of the days that a prompt asks for are its answer in any case."""
-        if self._wanted.intent.asks_days:
+        """Does the gate let them enter? The notes of days that a prompt asks for always may."""
+        if self._wanted.intent.asks_days and all(hit.named >= 1.0 for hit in hits):
             self._best = 1.0
             return True
         result = self._result

@@ -1,8 +1,8 @@
 """The gate: does the vault have something to say to a prompt, or is it only the nearest that was found?
 
-A search always finds something. What it found is put into one number (`score_of`), and that number is compared
-with what generic prompts get from the same vault (`Null`): "fix the failing test", "write a poem", "thanks!".
-A prompt gets notes where at most `context.false_rate` of the generic prompts of about its length score as high.
+A search always finds something. What it found is put into one number (`score_of`), and that number is
+compared with what generic prompts ("fix the failing test", "write a poem", "thanks!") get from the same vault
+(`Null`). A prompt gets notes where at most `context.false_rate` of those of about its length score as high.
 
 The words that generic prompts are made of count little, however rare they are in a vault: where no note says
 "refactor", its idf would make it the most telling word of a prompt.
@@ -17,11 +17,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.context.topic.generic import generic_count
+from hindbrain.search.lexical import idf
 
 if TYPE_CHECKING:
     from hindbrain.search.hit import Hit, QueryWord
 
 LOOKED_AT = 5  # hits, the best ranked
+LEAST_PASSAGES = 300  # a smaller vault is judged as if it had as many: in a handful of notes no word is rare
 _COMMON = 0.3  # of a word's weight that it has however common it is in the vault
 _MOST_SAID = 6  # words
 _COMPARED = 250  # generic prompts: those that are nearest in length
@@ -77,10 +79,11 @@ def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, 
     """`own`: 1 for a prompt that is itself one of the generic ones, whose words then count one less."""
     if not hits or not words:
         return Evidence(words=len(words))
-    most = math.log(1 + passages / 0.5)  # the idf of a word that no passage holds
+    size = max(passages, LEAST_PASSAGES)
+    most = idf(0, size)
     generic = {word.text: generic_count(word.text, own) for word in words}
     weights = {
-        word.text: (_COMMON + (1 - _COMMON) * min(1.0, word.idf / most)) / (1 + generic[word.text])
+        word.text: (_COMMON + (1 - _COMMON) * idf(word.held, size) / most) / (1 + generic[word.text])
         for word in words
     }
     best = hits[:LOOKED_AT]

@@ -1,11 +1,11 @@
 """What generic prompts get from a vault: measured a piece at a time, and kept beside the index.
 
-    {"v": 1, "recipe": "...", "passages": 17408, "hybrid": {"mean": 0.41, "spread": 0.09, "scores": [[2, 1.3], ...]},
-     "keyword": {...}}
+    {"v": 1, "recipe": "...", "passages": 17408,
+     "hybrid": {"mean": 0.41, "spread": 0.09, "scores": [[2, 1.3], ...]}, "keyword": {...}}
 
-The file is derived: deleting it only means that it is measured again. Where there is none, or a damaged one, or
-one of another recipe, a shipped one takes its place, which lets less through than a vault's own mostly does
-(`python -m benchmarks.gate_null` makes it).
+The file is derived: deleting it only means that it is measured again. Where there is none, or a damaged one,
+or one of another recipe, a shipped one takes its place, which lets less through than a vault's own mostly
+does (`python -m benchmarks.gate_null` makes it).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from hindbrain.base.files import replace_file
-from hindbrain.context.packs.gate import Evidence, Null, evidence_of, null_of
+from hindbrain.context.packs.gate import LEAST_PASSAGES, Evidence, Null, evidence_of, null_of
 from hindbrain.context.topic.generic import generic_prompts
 from hindbrain.context.topic.intent import understand_intent
 from hindbrain.search.query import Mode, SearchQuery
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from hindbrain.search.hit import SearchResult
 
-NULL_FILE = "generic.json"  # in the state folder
-LEAST_PASSAGES = 300  # smaller vaults are much alike: the shipped null does for them
+NULL_FILE = "generic.json"  # in the state folder; of vaults from LEAST_PASSAGES on
 _VERSION = 1
 _GROWTH = 1.2  # or shrunk by as much: then it is measured again
 _HITS = 10  # that are asked for; the gate looks at the first few
@@ -133,7 +132,7 @@ class NullReader:
     def nulls(self, recipe: str, mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
         """The vault's own for a way of searching; else the shipped one, and why.
 
-        With its own goes that of small vaults: where generic prompts find nothing at all, little is still not much.
+        With its own goes the one of small vaults: where generic prompts find nothing, a bit is not much yet.
         """
         kept = self.read()
         own = kept.by_mode.get(_way(mode))
