@@ -1,7 +1,7 @@
 """Prompts that no vault needs to answer: coding tasks, turns of a coding session, general tasks, small talk.
 
 They ship as `generic_prompts.tsv`, several hundred in some 25 languages. Which words they are made of says
-what counts little in a prompt; what a vault's search finds for them says what a chance match looks like there.
+what counts little in a prompt; what a vault's search finds for them says what a chance match looks like.
 """
 
 from __future__ import annotations
