@@ -45,7 +45,8 @@ _VAULTS = ("aarnphm", "jzhao", "obsidian_help", "oldwinter_zh")
 _ABOUT_CODE = ("aarnphm", "jzhao", "obsidian_help")
 _RATE = 0.05
 _LINKS = 120
-_HISTORIES, _SHARE = 12, 3  # LongMemEval's vaults, and of how many generic prompts each is asked one
+_PER_KIND = 120  # prompts
+_HISTORIES, _SHARE = 12, 4  # LongMemEval's vaults, and of how many generic prompts each is asked one
 _FORMER = 0.2
 Scores = dict[str, float]  # by row; higher is more likely to enter
 
@@ -81,7 +82,7 @@ class Asked:
 def run(options: Options) -> Outcome:
     prompts = read_json(find_one(options.data, "generic prompts", ("prompts_generic*.json",)))
     limit = options.limit
-    prompts = {kind: prompts[kind][: limit or None] for kind in KINDS}
+    prompts = {kind: prompts[kind][: limit or _PER_KIND] for kind in KINDS}
     asked: dict[str, Asked] = {}
     with options.work("false_injection") as work:
         for source in vault_sources(options.data):
@@ -195,9 +196,16 @@ class _Rules:
         found = self._app.search(SearchQuery(intent.query, k=20, exact=False)).hits
         hits = [hit for hit in found if hit.path != source]
         words = match_expression(understand_terms(intent.query))
-        best = max((score for _, score in self._app.store.ranked_passages(words, 1)), default=0.0)
+        ranked = self._app.store.ranked_passages(words, 100 if source else 1)
+        paths = self._paths([id_ for id_, _ in ranked]) if source else {}
+        best = max((score for id_, score in ranked if paths.get(id_) != source or not source), default=0.0)
         cosine = max((hit.cosine or 0.0 for hit in hits), default=0.0)
         return {"always": 0.0, "former": _former(hits, intent.entities), "bm25": best, "cosine": cosine}
+
+    def _paths(self, ids: Sequence[int]) -> dict[int, str]:
+        infos = self._app.store.passages(ids)
+        notes = self._app.store.notes({info.note_id for info in infos})
+        return {info.id: notes[info.note_id].path for info in infos}
 
 
 def _former(hits: Sequence[Hit], names: Sequence[str]) -> float:

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from hindbrain.search.hit import SearchResult
 
 NULL_FILE = "generic.json"  # in the state folder; of vaults from LEAST_PASSAGES on
-_VERSION = 1
+_VERSION = 1  # another one when other prompts or other weights give other scores
 _GROWTH = 1.2  # or shrunk by as much: then it is measured again
 _HITS = 10  # that are asked for; the gate looks at the first few
 _FEW = 6  # of as many prompts one is measured where each is a request to a service
+# Small talk is not compared with: it finds little, and would lower the bar for all short prompts.
+_COMPARED = ("coding", "agent", "general")
 _MODES: tuple[Mode, ...] = ("hybrid", "keyword")
 
 
@@ -72,7 +74,7 @@ class NullMeasure:
         self._recipe = recipe
         self._passages = passages
         self.found: Found = {mode: {} for mode in _MODES}
-        prompts = [prompt.text for prompt in generic_prompts()]
+        prompts = [prompt.text for prompt in generic_prompts() if prompt.kind in _COMPARED]
         few = prompts[::_FEW] if remote else prompts
         self._left: list[tuple[Mode, str]] = [("keyword", text) for text in prompts]
         self._left += [("hybrid", text) for text in few]
