@@ -17,6 +17,7 @@ from benchmarks import (
     cold,
     conflicts,
     drift,
+    false_injection,
     flush_rules,
     hook_latency,
     latency,
@@ -52,8 +53,8 @@ from benchmarks.summary import markdown, put_into
 ALL = tuple(
     module.BENCHMARK
     for module in (
-        locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, drift,
-        flush_rules, latency, prompts, sync, cold, memory, mcp_server, hook_latency, service_latency,
+        locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
+        drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server, hook_latency, service_latency,
         tool_tokens, learning, real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip

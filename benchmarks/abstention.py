@@ -6,9 +6,9 @@ abstention   LongMemEval questions about something that was never said, in a his
 elsewhere    questions about another conversation
 small talk   prompts that no vault answers: greetings, plain coding and general knowledge
 
-Prints the curve over the least confidence: how many of each kind get an empty pack, and how much of the
+Prints the curve over `context.false_rate`: how many of each kind get an empty pack, and how much of the
 evidence of the answerable ones goes with it; by words and meaning, and by words alone, as a hook does that
-finds no daemon. The default is `preset.LEAST_CONFIDENCE`.
+finds no daemon. Conversations are small vaults; `false_injection` asks real ones.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from benchmarks.metrics import Figures
 from benchmarks.packs import folded, read_questions
 from benchmarks.rankers import Measured, measured, write_note
 from hindbrain.context.packs.pack import Pack
-from hindbrain.context.packs.preset import LEAST_CONFIDENCE, built_in
+from hindbrain.context.service import ContextSettings
 from hindbrain.search.query import Mode
 
 KINDS = ("answerable", "adversarial", "abstention", "elsewhere", "small talk")
-LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+DEFAULT = ContextSettings().false_rate
 MODES: tuple[Mode, ...] = ("hybrid", "keyword")
 _ELSEWHERE = 40  # questions that each vault is asked about other conversations
 _SMALL_TALK = (
@@ -73,6 +74,7 @@ def _locomo(
         for name, text in talk.notes.items():
             write_note(vault / name, text)
         with measured(vault, work / f"locomo-state{at}") as index:
+            index.app.measure_null()
             index.set_time(talk.asked_at)
             for question in talk.questions[: limit or None]:
                 pack = _asked(index, question.text, mode)
@@ -99,6 +101,7 @@ def _longmemeval(work: Path, data: Mapping[str, Any], mode: Mode, limit: int) ->
         for name, text in question.notes.items():
             write_note(vault / name, text)
         with measured(vault, work / f"longmemeval-state{at}") as index:
+            index.app.measure_null()
             index.set_time(moment(question.asked_at).timestamp())
             pack = _asked(index, question.text, mode)
             if at >= len(asked):
@@ -112,15 +115,15 @@ def _longmemeval(work: Path, data: Mapping[str, Any], mode: Mode, limit: int) ->
 def _asked(index: Measured, prompt: str, mode: Mode) -> Pack:
     """The `turn` pack, however unlikely."""
     context = index.app.context
-    context.settings = context.settings._replace(mode=mode)
-    return context.pack(prompt, preset=built_in("turn")._replace(least_confidence=0.0))
+    context.settings = context.settings._replace(mode=mode, false_rate=1.0)
+    return context.pack(prompt)
 
 
 def _figures(found: Mapping[tuple[str, str], Sequence[Found]]) -> Figures:
     figures: Figures = {}
     for (mode, kind), own in found.items():
-        for level in (*LEVELS, LEAST_CONFIDENCE):
-            empty = [one for one in own if one[0] < level or one[0] == 0.0]
+        for level in LEVELS:
+            empty = [one for one in own if one[0] < 1 - level or one[0] == 0.0]
             figures[f"{mode}.{kind}.empty@{level:g}"] = round(100 * len(empty) / len(own), 2)
             if kind == "answerable":
                 lost = sum(share for _, share in empty) / sum(share for _, share in own)
@@ -131,10 +134,10 @@ def _figures(found: Mapping[tuple[str, str], Sequence[Found]]) -> Figures:
 def _table(figures: Figures, found: Mapping[tuple[str, str], Sequence[Found]], mode: str) -> Table:
     kinds = [kind for kind in KINDS if (mode, kind) in found]
     ways = {"hybrid": "words and meaning", "keyword": "words alone"}
-    columns = ("least confidence", *(f"{kind} ({len(found[mode, kind])})" for kind in kinds), "evidence lost")
+    columns = ("false rate", *(f"{kind} ({len(found[mode, kind])})" for kind in kinds), "evidence lost")
     rows = tuple(
         (
-            f"{level:g}" + (" (default)" if level == LEAST_CONFIDENCE else ""),
+            f"{level:g}" + (" (default)" if level == DEFAULT else ""),
             *(f"{figures[f'{mode}.{kind}.empty@{level:g}']:.1f}" for kind in kinds),
             f"{figures.get(f'{mode}.lost@{level:g}', 0.0):.1f}",
         )
@@ -153,9 +156,10 @@ def draw(result: dict[str, Any], axes: Any) -> None:
         )
     lost = [figures.get(f"hybrid.lost@{level:g}", 0.0) for level in LEVELS]
     axes.plot(LEVELS, lost, "k--", label="evidence lost")
-    axes.axvline(LEAST_CONFIDENCE, color="grey", linewidth=0.8)
-    axes.set_xlabel("least confidence", fontsize=9)
-    headline(axes, "Empty packs (%), by what a preset asks for")
+    axes.axvline(DEFAULT, color="grey", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_xlabel("context.false_rate", fontsize=9)
+    headline(axes, "Empty packs (%), by the false rate")
     legend(axes, len(KINDS) + 1)
 
 

@@ -8,7 +8,8 @@ static    a file that is injected whatever is asked, as MEMORY.md is: all that t
           cut at the budget
 
 A question counts when all of its evidence turns are inside, word for word. Tokens are counted exactly
-(cl100k_base) where tiktoken is installed, and of a pack all of it is counted, tags included.
+(cl100k_base) where tiktoken is installed, and of a pack all of it is counted, tags included. The gate is
+open: `false_injection` measures what it costs.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ BUDGETS = ("turn", "2000", "4000", "8000")
 ROWS = ("pack", "pack, all speakers alike", "passages", "chunks", "static")
 _CHARACTERS = 4_000  # of the turn
 _HITS = 400
+_OPEN_GATE = {"HINDBRAIN_CONTEXT_FALSE_RATE": "1"}
 _CHUNKS = {"HINDBRAIN_CHUNK_TOKENS": "400", "HINDBRAIN_CHUNK_OVERLAP": "80"}
 
 
@@ -126,7 +128,7 @@ def folded(text: str) -> str:
 def _ask(work: Path, question: Question, counter: TokenCounter) -> Iterator[tuple[tuple[str, str], Figures]]:
     for name, text in question.notes.items():
         write_note(work / "vault" / name, text)
-    with measured(work / "vault", work / "state") as index:
+    with measured(work / "vault", work / "state", _OPEN_GATE) as index:
         index.set_time(moment(question.asked_at).timestamp())
         for budget in BUDGETS:
             yield ("pack", budget), _pack(index.app, question, budget, counter)

@@ -17,6 +17,7 @@ from benchmarks import (
     cold,
     conflicts,
     durable,
+    false_injection,
     frame,
     latency,
     locomo,
@@ -378,10 +379,19 @@ def test_packs_count_a_question_when_all_of_its_evidence_is_inside(data: Path, t
     assert set(outcome.baselines) == set(packs.ROWS[1:])
 
 
+def test_false_injection_compares_rules_on_vaults_and_histories(data: Path, tmp_path: Path):
+    prompts = {kind: ["thanks!", "write a poem about the red kayak"] for kind in false_injection.KINDS}
+    (data / "prompts_generic_tiny.json").write_text(json.dumps(prompts), encoding="utf-8")
+    outcome = false_injection.run(frame.Options(data, keep=tmp_path, limit=2))
+    assert set(outcome.baselines) == set(false_injection.ROWS) - {"ours"}
+    assert outcome.metrics["coding"] <= outcome.baselines["always"]["coding"]
+    assert outcome.tables
+
+
 def test_abstention_prints_a_curve_that_only_rises(data: Path, tmp_path: Path):
     figures = abstention.run(frame.Options(data, keep=tmp_path)).metrics
     empty = [figures[f"hybrid.small talk.empty@{level:g}"] for level in abstention.LEVELS]
-    assert empty == sorted(empty)
+    assert empty == sorted(empty, reverse=True)
     assert "keyword.lost@0.3" in figures
 
 

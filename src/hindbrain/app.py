@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from hindbrain.agent.policy_file import AgentPolicy
     from hindbrain.agent.tools.box import Mailbox
     from hindbrain.agent.tools.tool import ActionTool
+    from hindbrain.context.packs.gate import Null
     from hindbrain.context.packs.learned import Matches
+    from hindbrain.context.packs.null_file import NullMeasure, NullReader
     from hindbrain.context.service import Context
     from hindbrain.index.follow import Follower, FollowEvent
     from hindbrain.index.freshness import Freshener, Freshness
@@ -64,7 +66,6 @@ if TYPE_CHECKING:
 
 
 _FRESHEN_S = 0.5  # for comparing the index with the files before an answer, and taking in what changed
-_FALSE_RATE = 0.05
 _PROMPT_ENCODE_S = 0.03  # for passages that the encoder has not seen, while a prompt waits
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
@@ -163,6 +164,7 @@ class App:
         self._is_bound = False  # it is remembered that the vault is here
         self._requests = 0
         self._freshness: Freshness | None = None  # of the request that is being answered
+        self._null_measure: NullMeasure | None = None  # under way
 
     @contextmanager
     def request(self) -> Iterator[None]:
@@ -298,6 +300,54 @@ class App:
             self.writer.append_state_line(USAGE_LOG, usage_line(access))
         if self.index_path.exists():
             log_access(self.state, [access], timeout_s=_ACCESS_WAIT_S)
+
+    def measure_null(self, is_time_up: Callable[[], bool] = lambda: False) -> bool:
+        """Measure what generic prompts get from this vault, where that is due; True while there is more.
+
+        The gate of context packs compares with it. Raises IndexFault when there is no index.
+        """
+        from hindbrain.context.packs.gate import LEAST_PASSAGES
+        from hindbrain.context.packs.null_file import NullMeasure
+
+        if self._null_measure is None:
+            passages = self.store.sizes()[0]
+            kept = self._null_reader.read()
+            if passages < LEAST_PASSAGES or not kept.is_due(self._null_recipe(), passages):
+                return False
+            engine = self.engine if self.warm else self._make_engine(warm=True)
+            self._null_measure = NullMeasure(
+                engine.search, self._null_recipe(), passages, remote=self._is_remote
+            )
+        if self._null_measure.go_on(is_time_up):
+            return True
+        self._null_reader.write(self._null_measure.kept())
+        self._null_measure = None
+        return False
+
+    def null_state(self) -> str:
+        """How the gate of context packs stands: measured, unmeasured, damaged, or small (not worth it)."""
+        from hindbrain.context.packs.gate import LEAST_PASSAGES
+
+        kept, passages = self._null_reader.read(), self.store.sizes()[0]
+        if kept.by_mode and kept.recipe == self._null_recipe():
+            return "measured"
+        if passages < LEAST_PASSAGES:
+            return "small"
+        return "damaged" if self._null_reader.damaged else "unmeasured"
+
+    def _nulls(self, mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
+        return self._null_reader.nulls(self._null_recipe(), mode, passages)
+
+    def _null_recipe(self) -> str:
+        from hindbrain.context.packs.null_file import recipe_of
+
+        return recipe_of(str(self.store.meta("embedder") or ""), self.config.text("search.profile"))
+
+    @cached_property
+    def _null_reader(self) -> NullReader:
+        from hindbrain.context.packs.null_file import NullReader
+
+        return NullReader(self.state)
 
     def rebuild(self, listener: Listener | None = None) -> SyncReport:
         """Make the index anew. No note is touched; what the vault's log knows of use is taken over."""
@@ -555,13 +605,16 @@ class App:
 
     @cached_property
     def engine(self) -> SearchEngine:
+        return self._make_engine(warm=self.warm)
+
+    def _make_engine(self, *, warm: bool) -> SearchEngine:
         from hindbrain.search.engine import SearchEngine
 
         return SearchEngine(
             self.store,
             lambda: self._asking_embedder,
             self.clock,
-            warm=self.warm,
+            warm=warm,
             encoder=lambda: self.encoder if self.encodes else None,
             settings=self.search_settings,
             day_notes=self.day_notes,
@@ -609,7 +662,7 @@ class App:
     def _relevance(self) -> Callable[[], Relevance]:
         from hindbrain.memory.relevance import make_relevance
 
-        return make_relevance(self._text_encoder, false_rate=_FALSE_RATE)
+        return make_relevance(self._text_encoder, false_rate=self.config.fraction("context.false_rate"))
 
     def _text_encoder(self) -> TextEncoder:
         """For memories and prompts: on this machine, whatever makes the vectors of notes."""
@@ -799,12 +852,14 @@ class App:
             standing=self._index_standing,
             making=lambda: self.making(),
             learned=self._learned,
+            nulls=self._nulls,
         )
         settings = ContextSettings(
             preset=c.text("context.preset"),
             daily=c.flag("flush.daily"),
             flush_tags=c.list("flush.tags"),
             topic_threshold=c.fraction("context.topic_threshold"),
+            false_rate=c.fraction("context.false_rate"),
             presets=c.file.parent / "presets",
             mode="hybrid" if self.warm else "keyword",
         )

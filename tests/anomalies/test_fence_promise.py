@@ -178,6 +178,8 @@ def test_hostile_notes_of_a_real_vault_stay_in_their_fence(plain: Bench, vault: 
     attacks = random.Random(8).sample(fence_breakers(), 120)
     assert _hostile_notes(vault, attacks) == 120
     plain.sync()
+    context = plain.app.context
+    context.settings = context.settings._replace(false_rate=1.0)  # whatever is found enters
     packed = 0
     for prompt in ("keelson", f"keelson {attacks[0]}", *attacks[:3]):
         pack = plain.app.context.pack(prompt, preset=preset)

@@ -81,3 +81,13 @@ def test_a_preset_that_can_t_be_used_says_so(tmp_path: Path, text: str) -> None:
 def test_a_preset_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="compact"):
         load_preset(name, tmp_path)
+
+
+def test_a_preset_that_still_asks_for_a_confidence_is_told_which_setting_took_its_place(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "old.toml").write_text(
+        'least_confidence = 0.1\n[[slots]]\nname = "relevant"\ntokens = 500\n', encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match=r"context\.false_rate"):
+        load_preset("old", tmp_path)

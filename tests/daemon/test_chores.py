@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from hindbrain.edge.daemon.chores import InTurn
+from hindbrain.app import App
+from hindbrain.context.packs.gate import LEAST_PASSAGES
+from hindbrain.edge.daemon.chores import InTurn, MeasureNull
 from hindbrain.edge.daemon.tidying import _changed_at
+from workbench import Vault
 
 
 @pytest.mark.promise("P29")
@@ -38,3 +42,16 @@ def test_a_link_to_nothing_does_not_hide_what_has_changed(tmp_path: Path) -> Non
     assert _changed_at(tmp_path) == 1_000
     assert _changed_at(tmp_path / "a") == 1_000
     assert _changed_at(tmp_path / "c") == 0.0
+
+
+def test_the_gate_is_measured_piece_by_piece_once_there_is_an_index(
+    vault: Vault, make_app: Callable[..., App]
+) -> None:
+    for number in range(LEAST_PASSAGES):
+        vault.write(f"{number}.md", f"# Day {number}\n\nThe harbour was quiet, number {number}.\n")
+    app = make_app(vault.root, warm=True)
+    assert not MeasureNull()(app)  # no index yet
+    app.sync()
+    while MeasureNull()(app):
+        assert app.null_state() == "unmeasured"
+    assert app.null_state() == "measured"

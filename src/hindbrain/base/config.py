@@ -187,6 +187,14 @@ SETTINGS = (
         "the pack that a prompt gets in an agent host: turn, compact, agent or your own",
     ),
     Setting(
+        "context.false_rate",
+        0.05,
+        "share of generic prompts (small talk, plain coding and writing tasks) that may get notes; lower is "
+        "stricter, 1 lets in whatever is found",
+        0,
+        1,
+    ),
+    Setting(
         "context.topic_threshold",
         0.0,
         "likeness to the prompts before, below which the topic has changed and old excerpts are released; "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, IndexFault
 from hindbrain.context.packs.assembling import Sources, Wanted, assemble, is_empty
+from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.packs.preset import Preset, load_preset
 from hindbrain.context.packs.rendering import Form, render
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hindbrain.context.flush.taking import TakenFlush
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
+    from hindbrain.context.packs.gate import Null
     from hindbrain.context.packs.learned import Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.index.standing import IndexStanding, Making
@@ -55,6 +57,7 @@ class ContextSettings(NamedTuple):
     flush_tags: tuple[str, ...] = ("agent/memory", "auto-generated")  # of notes that a flush begins
     mode: Mode = "hybrid"  # by words alone in a process that answers once
     topic_threshold: float = 0.0  # likeness below which the topic has changed; 0: as measured
+    false_rate: float = 0.05  # of generic prompts that may get notes, 0..1
 
 
 class Reach(NamedTuple):
@@ -75,6 +78,9 @@ class Reach(NamedTuple):
     standing: Callable[[], IndexStanding]
     making: Callable[[], Making | None]
     learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # by runs: what fits a command
+    nulls: Callable[[str, int], tuple[tuple[Null, ...], str]] = (
+        shipped_nulls  # see `packs.assembling.Sources`
+    )
 
 
 class Context:
@@ -298,7 +304,7 @@ class Context:
         reach = self._reach
         return Sources(
             reach.memory, self._layout, reach.search, reach.outlines, counter or EstimatedTokens(), self._key,
-            self.settings.mode, reach.learned,
+            self.settings.mode, reach.learned, reach.nulls, self.settings.false_rate,
         )  # fmt: skip
 
     def _ledger(self, session: SessionKey) -> PageLedger:

@@ -92,7 +92,10 @@ def sync_with_progress(
     from hindbrain.edge.progress import shown_progress
 
     with shown_progress(out) as listener:
-        return app.sync(listener, verify=verify, confirm=confirm, vectors=vectors)
+        report = app.sync(listener, verify=verify, confirm=confirm, vectors=vectors)
+    if vectors and report.clean and not report.pending:
+        app.measure_null()
+    return report
 
 
 def prepare_index(app: App, out: Output, *, no_sync: bool = False, vectors: bool = True) -> None:

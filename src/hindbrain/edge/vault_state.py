@@ -102,6 +102,7 @@ def index_state(app: App) -> dict[str, Any] | None:
         "embedder": str(meta.get("embedder") or ""),
         "lacks": "" if app.has_whole_index() else "index_outdated" if synced_at else "index_incomplete",
         "sqlite": str(meta.get("sqlite") or ""),
+        "gate": app.null_state(),
         "left_out": [
             {"path": path, "code": code, "detail": detail, "notes": notes}
             for path, code, detail, notes in left_out

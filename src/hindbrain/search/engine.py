@@ -15,7 +15,7 @@ from hindbrain.base.errors import ConfigError, EmbedderError, UsageError
 from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
 from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
-from hindbrain.search.hit import Hit, SearchResult
+from hindbrain.search.hit import Hit, QueryWord, SearchResult
 from hindbrain.search.profiles import Candidate, Profile, Shares, default, profile_named, whole_note
 from hindbrain.search.query import FullQuery, SearchQuery, SearchSettings
 from hindbrain.search.signals import confidence
@@ -90,10 +90,12 @@ class SearchEngine:
                 hits = [_counted(hit, found, i) for hit, (i, _) in zip(hits, kept, strict=True)]
             mode = "keyword" if query.mode == "hybrid" and found.meaning is None else query.mode
             synced_at = float(self._view.meta.get("synced_at", 0.0))
+            passages = self._view.passages
         falling = _lowered(hits) if query.diversity else _falling(hits)
         sure = tuple(hit for hit in falling if hit.confidence >= query.min_score)
         notices = (*found.notices, self._no_encoder) if self._no_encoder else found.notices
-        return SearchResult(sure, mode, query.profile, notices, synced_at)
+        words = tuple(QueryWord(term.text, term.held) for term in found.terms)
+        return SearchResult(sure, mode, query.profile, notices, synced_at, words, passages)
 
     def encode_pending(self, budget_s: float) -> bool:
         """Load the encoder, and encode what a search had no time for; return whether there is more."""
@@ -222,6 +224,8 @@ class SearchEngine:
             before=before,
             after=after,
             also=tuple(dict.fromkeys(found.place(j) for j in also)),
+            named=candidate.entity,
+            cosine=None if math.isnan(candidate.semantic) else candidate.semantic,
         )
 
 

@@ -23,6 +23,8 @@ class Hit(NamedTuple):
     after: str = ""
     also: tuple[str, ...] = ()  # other places with the same text
     more: int = 0  # where notes are sought: how many other passages of the note were found by their words
+    named: float = 0.0  # how much of the query is this note's name, 0..1
+    cosine: float | None = None  # of the query and the passage; None where meaning was not looked at
 
     @property
     def citation(self) -> str:
@@ -34,6 +36,13 @@ class Hit(NamedTuple):
         return f"[[{note}#{last}]]" if usable else f"[[{note}]]"
 
 
+class QueryWord(NamedTuple):
+    """A word or phrase of the query, and how much of the vault holds it."""
+
+    text: str
+    held: int  # by how many passages
+
+
 class SearchResult(NamedTuple):
     """The hits of one search, and how they were found."""
 
@@ -42,3 +51,5 @@ class SearchResult(NamedTuple):
     profile: str
     notices: tuple[str, ...] = ()  # why it is less than was asked for: vectors pending, embedder down, ...
     synced_at: float = 0.0  # when the index was last brought up to date, seconds since the epoch; 0: never
+    words: tuple[QueryWord, ...] = ()  # that were looked for
+    passages: int = 0  # of the whole index

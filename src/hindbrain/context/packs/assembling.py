@@ -3,8 +3,9 @@
 A slot's share is a guide and the budget is the bound: what one slot leaves over flows to the next, then to
 what is relevant, and in the end to every slot that had to leave something out. The budget holds for the
 rendered text: what is too much is taken out from the weakest.
-Abstains when the best that was found is too unlikely. Asks the search; writes nothing, and counts nothing as
-read, so that the same prompt on the same vault gives the same bytes.
+What a search finds for the prompt enters only through the gate (`gate`).
+Asks the search; writes nothing, and counts nothing as read, so that the same prompt on the same vault gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -18,22 +19,25 @@ from hindbrain.base.errors import IndexFault
 from hindbrain.context.packs.attribution import attribution, by_note
 from hindbrain.context.packs.card import Read, core_card, memory_lines, open_boxes, open_tasks, what_happened
 from hindbrain.context.packs.fence import fence_text
+from hindbrain.context.packs.gate import evidence_of, judge
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
+from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
 from hindbrain.context.packs.rendering import render, slot_text
-from hindbrain.context.packs.worth import worth_of
+from hindbrain.search.hit import SearchResult
 from hindbrain.search.query import Filters, SearchQuery
 
 if TYPE_CHECKING:
+    from hindbrain.context.packs.gate import Null
     from hindbrain.context.packs.learned import Match, Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.context.topic.intent import Intent
     from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.dates import DateWindow
-    from hindbrain.search.hit import Hit, SearchResult
+    from hindbrain.search.hit import Hit
     from hindbrain.search.outline import Outline
     from hindbrain.search.query import Mode
     from hindbrain.vault.layout import Layout
@@ -77,6 +81,10 @@ class Sources(NamedTuple):
     key: bytes  # of the fence
     mode: Mode = "hybrid"
     learned: Callable[[str, tuple[str, ...]], Matches] | None = None  # what fits a command and its apps
+    # What generic prompts get from this vault, by the way of searching and its passages; and why it is not
+    # measured, or "".
+    nulls: Callable[[str, int], tuple[tuple[Null, ...], str]] = shipped_nulls
+    false_rate: float = 1.0  # of generic prompts that may get something
 
 
 class Wanted(NamedTuple):
@@ -107,6 +115,7 @@ class _Assembly:
         self._short: set[str] = set()  # slots that had to leave something out
         self._best = 0.0
         self._abstained = False
+        self._result = SearchResult((), sources.mode, "")  # of the last search
         self._in_characters = bool(wanted.preset.characters)
         self._first_lines = cache(sources.layout.first_lines)
         self._slots = {rule.name for rule in wanted.preset.slots}
@@ -367,15 +376,24 @@ class _Assembly:
         hits = self._hits(name, allowed)
         if not hits:
             return nothing
-        best = worth_of(hits, intent.entities)
-        if name == "relevant":
-            self._best = best
-        if best < self._wanted.preset.least_confidence:
-            self._abstained = self._abstained or name == "relevant"
+        if name == "relevant" and not self._is_let_through(hits):
             return nothing._replace(left_out=tuple(_unlikely(hit, name) for hit in hits[:10]))
         outlines = self._sources.outlines(dict.fromkeys(hit.path for hit in hits if is_enough(hit)))
         limits = self._limits(allowed, notes=0 if intent.asks_days else self._wanted.preset.notes)
         return choose(intent.query, hits, outlines, limits, self._shown, slot=name)
+
+    def _is_let_through(self, hits: Sequence[Hit]) -> bool:
+        """Does the gate let them enter? The notes of days that a prompt asks for always may."""
+        if self._wanted.intent.asks_days and all(hit.named >= 1.0 for hit in hits):
+            self._best = 1.0
+            return True
+        result = self._result
+        fresh = [hit for hit in hits if hit.passage not in self._shown.excluded]
+        nulls, missing = self._sources.nulls(result.mode, result.passages)
+        verdict = judge(evidence_of(fresh, result.words, result.passages), nulls, self._sources.false_rate)
+        self._notices += [missing] if missing else []
+        self._best, self._abstained = verdict.sure, not verdict.allowed
+        return verdict.allowed
 
     def _hits(self, name: str, allowed: int) -> list[Hit]:
         """What the search finds for a slot, as far as it says something; in whose order the slot wants it."""
@@ -433,7 +451,7 @@ class _Assembly:
         query = SearchQuery(
             self._wanted.intent.query, k=k, filters=filters, mode=self._sources.mode, exact=False
         )
-        result = self._sources.search(query)
+        self._result = result = self._sources.search(query)
         self._notices += result.notices
         return list(result.hits)
 

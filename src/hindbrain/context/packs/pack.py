@@ -62,7 +62,7 @@ class Pack(NamedTuple):
     budget: int  # tokens
     slots: tuple[FilledSlot, ...]  # in the order of rendering: stable ones first
     left_out: tuple[LeftOut, ...] = ()
-    confidence: float = 0.0  # 0..1: how likely it is that the vault has something to say to the query
+    confidence: float = 0.0  # 0..1: the share of generic prompts to which the vault has less to say
     abstained: bool = False  # something was found, and it was too unlikely to be worth its tokens
     notices: tuple[str, ...] = ()  # why it is less than was asked for
     frame: int = 0  # tokens of the rendered text outside the slots; 0 without excerpts

@@ -30,9 +30,6 @@ SLOTS: Mapping[str, str] = {
     "skills": "skills that fit the prompt",
 }
 STABLE = frozenset(("core", "profile", "tasks"))
-# How likely it must be that the vault has something to say; below, nothing is worth its tokens. Chosen on the
-# curves of `python -m benchmarks.abstention`.
-LEAST_CONFIDENCE = 0.2
 _MOST_BYTES = 65_536
 _LEAST, _MOST = 50, 2_000_000  # tokens
 
@@ -53,7 +50,6 @@ class Preset(NamedTuple):
     characters: int = 0  # the most that the rendered text may have; 0: no limit but the tokens
     notes: int = 0  # the most notes that a slot found by the prompt may quote; 0: any
     form: Form = "xml"
-    least_confidence: float = LEAST_CONFIDENCE  # 0: whatever is found enters
 
     def within(self, budget: int) -> Preset:
         """The same with another budget in all; slots keep theirs and are dropped from the last."""
@@ -90,7 +86,12 @@ def _read(name: str, file: Path) -> Preset:
 
 
 def parse_preset(name: str, table: Mapping[str, object], file: str) -> Preset:
-    known = {"title", "budget", "characters", "notes", "form", "least_confidence", "slots"}
+    known = {"title", "budget", "characters", "notes", "form", "slots"}
+    if "least_confidence" in table:
+        raise ConfigError(
+            f"'least_confidence' in {file} is no longer a key of a preset; remove it: the setting "
+            "context.false_rate holds for all presets"
+        )
     if unknown := set(table) - known:
         raise ConfigError(
             f"{sorted(unknown)[0]!r} in {file} is no key of a preset ({', '.join(sorted(known))})"
@@ -104,9 +105,6 @@ def parse_preset(name: str, table: Mapping[str, object], file: str) -> Preset:
     form = table.get("form", "xml")
     if form not in FORMS:
         raise ConfigError(f"form is {form!r} in {file}; choose one of: {', '.join(FORMS)}")
-    least = table.get("least_confidence", LEAST_CONFIDENCE)
-    if not isinstance(least, int | float) or isinstance(least, bool) or not 0 <= least <= 1:
-        raise ConfigError(f"least_confidence is {least!r} in {file}; give a number from 0 to 1")
     return Preset(
         name,
         _number(table.get("budget", sum(slot.tokens for slot in slots)), "budget", file, _LEAST),
@@ -114,7 +112,6 @@ def parse_preset(name: str, table: Mapping[str, object], file: str) -> Preset:
         _number(table.get("characters", 0), "characters", file, 0),
         _number(table.get("notes", 0), "notes", file, 0),
         form,
-        float(least),
     )
 
 

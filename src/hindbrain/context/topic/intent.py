@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from hindbrain.context.messages import Message
@@ -18,7 +19,9 @@ from hindbrain.context.topic.entities import find_apps, find_entities
 from hindbrain.context.topic.pasted import digest
 from hindbrain.context.topic.said import called_skill, what_was_said
 from hindbrain.search.day_questions import asks_about_days, asks_what_is_open
+from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import Telling, stem, telling_words
+from hindbrain.search.terms import understand_terms
 
 FOLLOW_UP = 0.5  # of focus: below it a prompt borrows
 _MESSAGES = 5  # that momentum looks back
@@ -73,6 +76,7 @@ _AROUND_PLEASANT = frozenset(
     too tomorrow very was well weekend work yes you your you're
     """.split()  # noqa: SIM905  readable
 )
+_GREETING_CHARS = 80  # the longest that is looked at
 _NAMES_SOMETHING = re.compile(r"\d[\d.:-]*\d|\b[B-HJ-Z]\b")  # a number, a date; the language R
 _TOOL_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
@@ -155,7 +159,17 @@ def is_pleasantry(text: str) -> bool:
     """Is it nothing but a greeting, thanks or praise? Such a turn needs no memory."""
     words = re.findall(r"[\w']+", text.casefold().replace("’", "'"))
     kind = _PLEASANT.intersection(words)
-    return bool(kind) and all(word in kind or word in _AROUND_PLEASANT for word in words)
+    if kind and all(word in kind or word in _AROUND_PLEASANT for word in words):
+        return True
+    foreign = understand_terms(text).words if len(text) <= _GREETING_CHARS else ()
+    return bool(foreign) and _greeting_words().issuperset(foreign)
+
+
+@cache
+def _greeting_words() -> frozenset[str]:
+    """Of greetings and thanks in languages other than English."""
+    greetings = (prompt.text for prompt in generic_prompts() if prompt.kind == "greeting")
+    return frozenset(word for text in greetings for word in understand_terms(text).words)
 
 
 def _says_something(text: str, words: Telling) -> bool:

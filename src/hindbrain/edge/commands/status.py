@@ -110,6 +110,8 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         yield "notes", f"{index['notes']:,} in {plural(index['passages'], 'passage')}"
         pending = f", {index['pending']:,} pending: hindbrain sync" if index["pending"] else ""
         yield "vectors", f"{index['vectors']:,} of {index['embedder'] or 'no embedder'}{pending}"
+        if index["gate"] in ("unmeasured", "damaged"):
+            yield "gate", f"{index['gate']}: prompts get fewer notes until hindbrain sync has run"
         if left_out := _left_out_text(index):
             yield "left out", f"{left_out}; hindbrain status --all lists them"
     yield "embedder", f"{embedder['provider']} ({embedder['reason']}){_failure_text(embedder['failure'])}"

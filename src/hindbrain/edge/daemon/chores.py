@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hindbrain.app import App
+
+
+_MEASURING_S = 0.05  # at a time: a prompt that comes waits for it
 
 
 class WarmUp:
@@ -54,6 +58,17 @@ class CatchUp:
                 say(f"{str(app.root)!r}: {problem}")
         self._told[app] = frozenset(done.problems)
         return done.more and bool(done.sessions)  # what does not move is tried again later
+
+
+class MeasureNull:
+    """Measures what generic prompts get from a vault, so that the gate of context packs can compare."""
+
+    def __call__(self, app: App) -> bool:
+        until = time.monotonic() + _MEASURING_S
+        try:
+            return not app.lacks_vectors() and app.measure_null(lambda: time.monotonic() >= until)
+        except IndexFault:  # not made yet: again at the next quiet moment
+            return False
 
 
 class InTurn:

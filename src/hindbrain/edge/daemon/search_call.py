@@ -75,10 +75,12 @@ def found_data(result: SearchResult) -> dict[str, Any]:
 
 
 def parse_result(data: Mapping[str, Any]) -> SearchResult:
-    from hindbrain.search.hit import Hit, SearchResult
+    from hindbrain.search.hit import Hit, QueryWord, SearchResult
 
     hits = tuple(Hit(**{name: _as_tuple(value) for name, value in hit.items()}) for hit in data["hits"])
-    return SearchResult(**{name: _as_tuple(value) for name, value in data.items()} | {"hits": hits})
+    words = tuple(QueryWord(*word) for word in data["words"])
+    told = {name: _as_tuple(value) for name, value in data.items()}
+    return SearchResult(**told | {"hits": hits, "words": words})
 
 
 def _as_tuple(value: Any) -> Any:

@@ -1,0 +1,130 @@
+"""The gate: does the vault have something to say to a prompt, or is it only the nearest that was found?
+
+A search always finds something. What it found is put into one number (`score_of`), and that number is
+compared with what generic prompts ("fix the failing test", "write a poem", "thanks!") get from the same vault
+(`Null`). A prompt gets notes where at most `context.false_rate` of those of about its length score as high.
+
+The words that generic prompts are made of count little, however rare they are in a vault: where no note says
+"refactor", its idf would make it the most telling word of a prompt.
+
+Pure. Measuring a `Null` and keeping it is the business of `null_file`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hindbrain.search.generic_prompts import generic_count
+from hindbrain.search.lexical import idf
+
+if TYPE_CHECKING:
+    from hindbrain.search.hit import Hit, QueryWord
+
+LOOKED_AT = 5  # hits, the best ranked
+LEAST_PASSAGES = 300  # a smaller vault is judged as if it had as many: in a handful of notes no word is rare
+_COMMON = 0.3  # of a word's weight that it has however common it is in the vault
+_MOST_SAID = 6  # words
+_COMPARED = 250  # generic prompts: those that are nearest in length
+
+
+class Evidence(NamedTuple):
+    """What a search found for a prompt, in the numbers that the gate weighs. Without hits, all are 0."""
+
+    words: int = 0  # that were looked for
+    together: float = 0.0  # the weights of the prompt's words in the passage that has most of them
+    rarest: float = 0.0  # the weight of the most telling word that was found, 0..1
+    cosine: float | None = None  # of the nearest passage; None where meaning was not looked at
+    named: float = 0.0  # how much of the prompt is the name of a note, 0..1
+    said: float = 0.0  # words of the prompt that are in no generic prompt, found or not, at most 6
+
+
+class Null(NamedTuple):
+    """What generic prompts get from one vault, by one way of searching."""
+
+    scores: tuple[tuple[int, float], ...]  # (words, score) of each prompt that found something, ascending
+    cosine_mean: float = 0.0  # of the nearest passage of each
+    cosine_spread: float = 1.0
+
+    def share_above(self, score: float, words: int) -> float:
+        """How many of the generic prompts of about this length score at least as high, 0..1."""
+        near = self._of_length(words)
+        # One is added on both sides: no finite sample shows that nothing scores as high.
+        return (1 + sum(1 for other in near if other >= score)) / (1 + len(near))
+
+    def _of_length(self, words: int) -> list[float]:
+        at = math.log1p(words)
+        nearest = sorted(self.scores, key=lambda one: (abs(math.log1p(one[0]) - at), one))
+        return [score for _, score in nearest[:_COMPARED]]
+
+
+class Verdict(NamedTuple):
+    """What the gate says of one prompt."""
+
+    allowed: bool
+    sure: float  # 0..1: the share of generic prompts that score lower
+
+
+# A logistic curve, fitted by `python -m benchmarks.false_injection --fit`: questions with an answer against
+# generic prompts, over the dev vaults and conversations.
+_TOGETHER = 3.0
+_RAREST = -1.5  # one rare word in common says less than several
+_COSINE = 0.75
+_NAMED = 14.0
+_SAID = 0.25
+
+
+def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, own: int = 0) -> Evidence:
+    """`own`: 1 for a prompt that is itself one of the generic ones, whose words then count one less."""
+    if not hits or not words:
+        return Evidence(words=len(words))
+    size = max(passages, LEAST_PASSAGES)
+    most = idf(0, size)
+    generic = {word.text: generic_count(word.text, own) for word in words}
+    weights = {
+        word.text: (_COMMON + (1 - _COMMON) * idf(word.held, size) / most) / (1 + generic[word.text])
+        for word in words
+    }
+    best = hits[:LOOKED_AT]
+    held = [{term for term in hit.terms if term in weights} for hit in best]
+    return Evidence(
+        words=len(words),
+        together=max(sum(weights[term] for term in terms) for terms in held),
+        rarest=max((weights[term] for terms in held for term in terms), default=0.0),
+        cosine=max((hit.cosine for hit in best if hit.cosine is not None), default=None),
+        named=max(hit.named for hit in best),
+        said=min(_MOST_SAID, sum(not count for count in generic.values())),
+    )
+
+
+def score_of(evidence: Evidence, null: Null) -> float:
+    """Higher: more likely an answer. Comparable between prompts to one vault."""
+    nearness = 0.0
+    if evidence.cosine is not None:
+        nearness = (evidence.cosine - null.cosine_mean) / (null.cosine_spread or 1.0)
+    return (
+        _TOGETHER * evidence.together
+        + _RAREST * evidence.rarest
+        + _COSINE * nearness
+        + _NAMED * evidence.named
+        + _SAID * evidence.said
+    )
+
+
+def judge(evidence: Evidence, nulls: Sequence[Null], false_rate: float) -> Verdict:
+    """May what was found enter, compared with each null? A prompt without words gets nothing at any rate."""
+    if not evidence.words:
+        return Verdict(allowed=False, sure=0.0)
+    share = max(null.share_above(score_of(evidence, null), evidence.words) for null in nulls)
+    return Verdict(allowed=share <= false_rate, sure=1 - share)
+
+
+def null_of(found: Sequence[Evidence]) -> Null:
+    """The null of a vault, from what each generic prompt found in it."""
+    cosines = [one.cosine for one in found if one.cosine is not None]
+    mean = sum(cosines) / len(cosines) if cosines else 0.0
+    variance = sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines) if cosines else 0.0
+    scale = Null((), mean, math.sqrt(variance) or 1.0)
+    scores = ((one.words, round(score_of(one, scale), 4)) for one in found if one.words)
+    return scale._replace(scores=tuple(sorted(scores)))
