@@ -41,11 +41,12 @@ if TYPE_CHECKING:
     from hindbrain.index.store import IndexStore
     from hindbrain.index.sync import Syncer, SyncReport
     from hindbrain.learn.service import Learning
+    from hindbrain.memory.encoded_texts import EncodedTexts
     from hindbrain.memory.forgetting.purge import Purged
     from hindbrain.memory.forgetting.traces import Traces
     from hindbrain.memory.inbox.agent_sessions import AgentSessions
     from hindbrain.memory.notes.link_names import NoteName
-    from hindbrain.memory.relevance import Relevance, TextEncoder
+    from hindbrain.memory.relevance import BestRelevance
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder, EmbeddingSettings
@@ -628,7 +629,12 @@ class App:
         return find_encoder(self.config.text("encoder.path"))
 
     def encode_pending(self, budget_s: float) -> bool:
-        """Encode passages that a search had no time for; return whether there are more."""
+        """Encode memories, and passages that a search had no time for; return whether there are more."""
+        from hindbrain.base.errors import ConfigError, EmbedderError
+
+        with suppress(ConfigError, EmbedderError):  # the search says so
+            if "_relevance" in self.__dict__ and self._relevance.encode_some(budget_s):
+                return True
         return "engine" in self.__dict__ and self.engine.encode_pending(budget_s)
 
     @property
@@ -659,19 +665,29 @@ class App:
         return self._noted(PatientEmbedder(self.embedder.inner), self._chosen.provider)
 
     @cached_property
-    def _relevance(self) -> Callable[[], Relevance]:
-        from hindbrain.memory.relevance import make_relevance
-
-        return make_relevance(self._text_encoder, false_rate=self.config.fraction("context.false_rate"))
-
-    def _text_encoder(self) -> TextEncoder:
-        """For memories and prompts: on this machine, whatever makes the vectors of notes."""
-        from hindbrain.memory.relevance import TableEncoder, WordsAlone
+    def _relevance(self) -> BestRelevance:
+        """Judges memories on this machine, whatever makes the vectors of notes."""
+        from hindbrain.memory.relevance import BestRelevance, TableEncoder, WordsAlone
         from hindbrain.models.static import load_static
 
-        if self.config.text("embedding.provider") == "none":
-            return WordsAlone()
-        return TableEncoder(load_static())
+        by_words = self.config.text("embedding.provider") == "none"
+        table = WordsAlone() if by_words else TableEncoder(load_static())
+        return BestRelevance(
+            table, lambda: self._encoded_texts, false_rate=self.config.fraction("context.false_rate")
+        )
+
+    @cached_property
+    def _encoded_texts(self) -> EncodedTexts | None:
+        if not self.encodes:
+            return None
+        from hindbrain.base.errors import ConfigError
+        from hindbrain.memory.encoded_texts import FILE, EncodedTexts
+
+        try:
+            encoder = self.encoder
+        except ConfigError:  # the search says so
+            return None
+        return None if encoder is None else EncodedTexts(encoder, self.state / FILE, self.clock)
 
     @property
     def _is_remote(self) -> bool:
@@ -824,7 +840,7 @@ class App:
             hits=c.number("search.k"),
             keep_skill=lambda proposal, approved: self.learning.keep_skill(proposal, approved),
             agent=lambda: self.started_by(),
-            relevance=self._relevance,
+            relevance=lambda: self._relevance,
         )
         settings = WriteSettings(
             batch_size=c.number("writes.batch_size"),

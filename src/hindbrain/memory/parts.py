@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.own_lines import OwnLines
     from hindbrain.memory.policy.policy import Policy
     from hindbrain.memory.policy.provenance import Heard
-    from hindbrain.memory.relevance import Relevance
+    from hindbrain.memory.relevance import BestRelevance
     from hindbrain.memory.storage.applying import Applier
     from hindbrain.memory.storage.merged_ids import MergedIds
     from hindbrain.memory.tasks.tasks import Tasks
@@ -67,7 +67,7 @@ class Surroundings(NamedTuple):
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     index_path: Path
     layout: Callable[[], Layout]
-    relevance: Callable[[], Relevance]  # judges how well memories fit a prompt
+    relevance: Callable[[], BestRelevance]  # judges how well memories fit a prompt
     hits: int = 10  # that a search or a recall returns when no number is asked for
     keep_skill: KeepSkill | None = None  # writes the note of a skill that a person ticked in the inbox
     agent: Callable[[], str] = lambda: ""  # the agent host that runs this process; "" for none

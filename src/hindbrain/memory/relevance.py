@@ -11,15 +11,18 @@ Pure but for the encoder. Knows nothing of notes, packs or sessions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from hindbrain.base.errors import EmbedderError
 from hindbrain.memory.items.item import MemoryItem
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
 
 if TYPE_CHECKING:
+    from hindbrain.memory.encoded_texts import EncodedTexts
     from hindbrain.models.embedder import Vectors
     from hindbrain.models.static import StaticEmbedder
 
@@ -134,7 +137,7 @@ class Relevance:
     def _least_bar(self) -> float:
         """The bar of a typical memory: among a handful of memories, generic prompts reach little."""
         if self._typical_bar is None:
-            texts = _TYPICAL.read_text("utf-8").splitlines()
+            texts = _typical_memories()
             typical = [MemoryItem("", text) for text in texts]
             self._typical_bar = self._bar(_Memories(typical, self._encoder.encode(texts)))
         return self._typical_bar
@@ -171,6 +174,51 @@ class Relevance:
         if self._generic is None:
             self._generic = _Generic(self._encoder)
         return self._generic
+
+
+class BestRelevance:
+    """Judges with the encoder where it has read all memories, else with the table. For one thread."""
+
+    def __init__(
+        self, table: TextEncoder, encoded: Callable[[], EncodedTexts | None], *, false_rate: float
+    ) -> None:
+        """`encoded`: None in a process that does without, or where there is no encoder."""
+        self._table = Relevance(table, false_rate=false_rate)
+        self._encoded = encoded
+        self._false_rate = false_rate
+        self._better: Relevance | None = None
+
+    def rank(
+        self, prompt: str, items: Sequence[MemoryItem], *, asked: bool = False, version: object = None
+    ) -> list[Fit]:
+        """As `Relevance.rank`. An encoder that fails costs its better judgement alone."""
+        try:
+            return self._best_for(items).rank(prompt, items, asked=asked, version=version)
+        except EmbedderError:
+            return self._table.rank(prompt, items, asked=asked, version=version)
+
+    def encode_some(self, budget_s: float) -> bool:
+        """Let the encoder read memories, for about that long; return whether there are more.
+
+        Raises ConfigError or EmbedderError when it can't be used.
+        """
+        encoded = self._encoded()
+        return encoded is not None and encoded.encode_some(budget_s)
+
+    def _best_for(self, items: Sequence[MemoryItem]) -> Relevance:
+        encoded = self._encoded()
+        if encoded is None or not encoded.knows(_all_texts(items)):
+            return self._table
+        if self._better is None:
+            self._better = Relevance(encoded, false_rate=self._false_rate)
+        return self._better
+
+
+def _all_texts(items: Sequence[MemoryItem]) -> Iterable[str]:
+    """Everything that has to be read before memories can be judged."""
+    yield from (text for item in items for text in _texts(item))
+    yield from (prompt.text for prompt in generic_prompts())
+    yield from _typical_memories()
 
 
 class _Prompts:
@@ -241,6 +289,11 @@ class _Memories:
         return scores
 
 
+@cache
+def _typical_memories() -> tuple[str, ...]:
+    return tuple(_TYPICAL.read_text("utf-8").splitlines())
+
+
 def _texts(item: MemoryItem) -> tuple[str, ...]:
     return (item.text[:_LONGEST], *item.cues)
 
@@ -272,17 +325,3 @@ def _mean_of_nearest(likeness: Vectors) -> Vectors:
     k = min(_NEAREST_PROMPTS, likeness.shape[1])
     nearest: Vectors = np.partition(likeness, -k, axis=1)[:, -k:].mean(axis=1)
     return nearest
-
-
-def make_relevance(encoder: Callable[[], TextEncoder], *, false_rate: float) -> Callable[[], Relevance]:
-    """A `Relevance` for whichever encoder there is at the moment."""
-    made: dict[str, Relevance] = {}
-
-    def current() -> Relevance:
-        found = encoder()
-        if found.name not in made:
-            made.clear()
-            made[found.name] = Relevance(found, false_rate=false_rate)
-        return made[found.name]
-
-    return current
