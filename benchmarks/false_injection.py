@@ -32,6 +32,7 @@ from benchmarks.metrics import Figures, quantile
 from benchmarks.packs import Question, folded, read_questions
 from benchmarks.rankers import Measured, measured, write_note
 from benchmarks.wikilinks import Hidden, hidden_links, sampled, vault_name, vault_sources
+from hindbrain.context.packs.null_file import COMPARED
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.topic.intent import understand_intent
 from hindbrain.search.generic_prompts import generic_prompts
@@ -136,7 +137,8 @@ class _Rules:
         self._app = index.app
         self._app.measure_null()
         self._context = self._app.context
-        found = [self._scores(prompt.text) for prompt in generic_prompts()[::3]]
+        prompts = [prompt for prompt in generic_prompts() if prompt.kind in COMPARED]
+        found = [self._scores(prompt.text) for prompt in prompts[::3]]
         known = [scores for scores in found if scores]
         self._bars = {row: quantile([one[row] for one in known], 1 - _RATE) for row in ("bm25", "cosine")}
         self._bars |= {"always": -math.inf, "former": _FORMER}

@@ -66,8 +66,9 @@ class Verdict(NamedTuple):
     sure: float  # 0..1: the share of generic prompts that score lower
 
 
-# A logistic curve, fitted by `python -m benchmarks.false_injection --fit`: questions with an answer against
-# generic prompts, over the dev vaults and conversations.
+# Rounded from a logistic regression over the dev vaults and conversations, answered questions against generic
+# prompts; _NAMED was 24 and is lowered by hand. Answers kept at a rate of 5 %: 89 % with these, 88 % when
+# each group was judged by a fit on the others.
 _TOGETHER = 3.0
 _RAREST = -1.5  # one rare word in common says less than several
 _COSINE = 0.75

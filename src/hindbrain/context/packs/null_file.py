@@ -36,7 +36,7 @@ _GROWTH = 1.2  # or shrunk by as much: then it is measured again
 _HITS = 10  # that are asked for; the gate looks at the first few
 _FEW = 6  # of as many prompts one is measured where each is a request to a service
 # Small talk is not compared with: it finds little, and would lower the bar for all short prompts.
-_COMPARED = ("coding", "agent", "general")
+COMPARED = ("coding", "agent", "general")
 _MODES: tuple[Mode, ...] = ("hybrid", "keyword")
 
 
@@ -74,7 +74,7 @@ class NullMeasure:
         self._recipe = recipe
         self._passages = passages
         self.found: Found = {mode: {} for mode in _MODES}
-        prompts = [prompt.text for prompt in generic_prompts() if prompt.kind in _COMPARED]
+        prompts = [prompt.text for prompt in generic_prompts() if prompt.kind in COMPARED]
         few = prompts[::_FEW] if remote else prompts
         self._left: list[tuple[Mode, str]] = [("keyword", text) for text in prompts]
         self._left += [("hybrid", text) for text in few]
