@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -281,6 +280,8 @@ class App:
         self.check_there()  # binds a vault that was just indexed for the first time
         if why_none is None:
             return report
+        from dataclasses import replace
+
         return replace(report, embedder_error=str(why_none), embedder_code=why_none.code)
 
     def _embedder_or_why(self) -> tuple[Embedder | None, EmbedderDown | None]:
@@ -571,6 +572,8 @@ class App:
         from hindbrain.models.select import make_embedder
 
         choice = self._chosen = self.embedder_choice()
+        from dataclasses import replace
+
         chosen = replace(self._embedding_settings(), provider=choice.provider)
         return self._noted(make_embedder(chosen, self.config.keys), choice.provider)
 

@@ -103,9 +103,9 @@ def test_a_slot_that_can_get_no_more_room_is_filled_once(app: App, monkeypatch: 
     searches: list[Filters] = []
     search = app.engine.search
 
-    def counted(query: SearchQuery) -> SearchResult:
+    def counted(query: SearchQuery, *, encode_s: float) -> SearchResult:
         searches.append(query.filters)
-        return search(query)
+        return search(query, encode_s=encode_s)
 
     monkeypatch.setattr(app.engine, "search", counted)
     preset = Preset("mine", 200, (SlotRule("relevant", 120), SlotRule("lessons", 80)), 600, 3, "turn")

@@ -219,6 +219,7 @@ _ITEMS = st.builds(
     line=st.just(0),
     day_note=st.sampled_from(["", "Agent/Daily/2026-02-20"]),
     cues=st.lists(st.sampled_from(["gym", "workout plan", "健身"]), unique=True, max_size=3).map(tuple),
+    heading=st.just(""),
 )
 
 

@@ -9,6 +9,8 @@ from hindbrain.search.dates import DateWindow
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.signals import confidence, in_windows, is_first_person, overlap_of, speaks
 
+TODAY = date(2026, 9, 1)
+
 
 def note(day: str) -> NoteInfo:
     return NoteInfo(1, "a.md", "a", "a", "", "", "", "", day, None, 0, 1, 1)
@@ -19,17 +21,23 @@ def window(start: str, end: str, *, exact: bool = True) -> DateWindow:
 
 
 def test_a_date_inside_an_exact_window_counts_wholly_and_in_a_guessed_one_half() -> None:
-    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01")]) == 1.0
-    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01", exact=False)]) == 0.5
+    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01")], TODAY) == 1.0
+    assert in_windows(note("2026-05-01"), [window("2026-05-01", "2026-06-01", exact=False)], TODAY) == 0.5
 
 
 def test_a_date_fades_in_the_two_weeks_after_its_window_and_not_before_it() -> None:
     may = [window("2026-05-01", "2026-06-01")]
     days = ("2026-05-31", "2026-06-01", "2026-06-07", "2026-06-13", "2026-06-14", "2026-04-30")
-    found = [in_windows(note(day), may) for day in days]
+    found = [in_windows(note(day), may, TODAY) for day in days]
     assert found == [1.0, *(pytest.approx(1 - after / 14) for after in (1, 7, 13)), 0.0, 0.0]
     guessed = [window("2026-05-01", "2026-06-01", exact=False)]
-    assert in_windows(note("2026-06-07"), guessed) == pytest.approx(0.25)
+    assert in_windows(note("2026-06-07"), guessed, TODAY) == pytest.approx(0.25)
+
+
+def test_who_asks_about_yesterday_means_that_day_alone() -> None:
+    yesterday = [window("2026-08-31", "2026-09-01")]
+    found = [in_windows(note(day), yesterday, TODAY) for day in ("2026-08-30", "2026-08-31", "2026-09-01")]
+    assert found == [0.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +61,8 @@ def test_who_speaks_of_themselves_is_heard() -> None:
 
 
 def test_a_note_without_a_date_and_a_query_without_a_window_count_nothing() -> None:
-    assert in_windows(note(""), [window("2026-05-01", "2026-06-01")]) == 0.0
-    assert in_windows(note("2026-05-01"), []) == 0.0
+    assert in_windows(note(""), [window("2026-05-01", "2026-06-01")], TODAY) == 0.0
+    assert in_windows(note("2026-05-01"), [], TODAY) == 0.0
 
 
 def test_overlap_is_jaccard_with_a_bonus_for_the_whole_phrase() -> None:

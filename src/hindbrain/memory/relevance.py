@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Vectors
     from hindbrain.models.static import StaticEmbedder
 
-_SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt
+_SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt, beside meaning
 _FEW_WORDS = 4  # telling words below which a prompt says little,
 _PER_MISSING_WORD = 0.05  # and what each missing one costs
 _NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
@@ -43,6 +43,8 @@ class TextEncoder(Protocol):
     """Turns short texts into vectors of length 1."""
 
     name: str
+    shared_words: float  # for a memory that holds all words of the prompt
+    per_missing_word: float  # taken off for each word that a prompt has less than it takes to say something
     false_rate: float  # times the owner's `context.false_rate`: how often a generic prompt may get a memory
 
     def encode(self, texts: Sequence[str]) -> Vectors: ...
@@ -51,6 +53,8 @@ class TextEncoder(Protocol):
 class TableEncoder:
     """The built-in table, with little weight on words that say little."""
 
+    shared_words = _SHARED_WORDS
+    per_missing_word = _PER_MISSING_WORD
     false_rate = 2.0  # it separates less well than a model: at the same rate it would show half as much
 
     def __init__(self, table: StaticEmbedder) -> None:
@@ -88,6 +92,8 @@ class WordsAlone:
     """For an owner who wants no embedder: memories are judged by shared words and cues."""
 
     name = "words"
+    shared_words = 1.0
+    per_missing_word = 0.0
     false_rate = 1.0
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -120,7 +126,7 @@ class Relevance:
         memories = self._prepared(items, version)
         scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
         if asked:
-            scores += _PER_MISSING_WORD * _missing_words(prompt)
+            scores += self._encoder.per_missing_word * _missing_words(prompt)
         order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].path, items[at].line))
         margins = [float(scores[at]) - memories.bar for at in order]
         least = max(0.0, margins[0] - _BEHIND_BEST)
@@ -167,8 +173,8 @@ class Relevance:
         generic = self._known_generic()
         missing = np.array([_missing_words(text) for text in prompts.texts], dtype=np.float32)
         nearness = generic.nearness(prompts.vectors) if nearness is None else nearness
-        taken_off = nearness + np.float32(_PER_MISSING_WORD) * missing
-        return memories.fit(prompts, generic) - taken_off[:, None]
+        taken_off = nearness + np.float32(self._encoder.per_missing_word) * missing
+        return memories.fit(prompts, generic, self._encoder.shared_words) - taken_off[:, None]
 
     def _known_generic(self) -> _Generic:
         if self._generic is None:
@@ -271,7 +277,7 @@ class _Memories:
                 if roots := tuple(_stems(cue)):
                     self._cues.setdefault(roots, []).append(at)
 
-    def fit(self, prompts: _Prompts, generic: _Generic) -> Vectors:
+    def fit(self, prompts: _Prompts, generic: _Generic, shared_words: float) -> Vectors:
         import numpy as np
 
         scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
@@ -280,7 +286,7 @@ class _Memories:
         for at, text in enumerate(prompts.texts):
             roots = _telling(text)
             for root in roots:
-                scores[at, self._by_stem.get(root, [])] += _SHARED_WORDS / max(_FEW_WORDS, len(roots))
+                scores[at, self._by_stem.get(root, [])] += shared_words / max(_FEW_WORDS, len(roots))
             if self._cues:
                 said = _stems(text[:_LONGEST])
                 for cue, owners in self._cues.items():
@@ -295,7 +301,8 @@ def _typical_memories() -> tuple[str, ...]:
 
 
 def _texts(item: MemoryItem) -> tuple[str, ...]:
-    return (item.text[:_LONGEST], *item.cues)
+    text = f"{item.heading}: {item.text}" if item.heading else item.text
+    return (text[:_LONGEST], *item.cues)
 
 
 def _telling(text: str) -> list[str]:

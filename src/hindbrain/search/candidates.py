@@ -154,7 +154,8 @@ class CandidateFinder:
             if not notes[info.note_id].passages:
                 words[i] = 0.0  # what the next note begins with is not its word
         cosines = self._cosines(meaning, real)
-        dated = {id_: in_windows(note, understood.windows) for id_, note in notes.items()}
+        today = self._clock.today()
+        dated = {id_: in_windows(note, understood.windows, today) for id_, note in notes.items()}
         ages = self._ages(notes)
         weights = self._importances(notes)
         trust = 1.0 if meaning is None else meaning.trust

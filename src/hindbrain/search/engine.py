@@ -76,6 +76,8 @@ class SearchEngine:
         with self._store.snapshot():
             self._view.refresh()
             found = self._finder.find(query)
+            if found.understood.asks_days:
+                query = query._replace(unit="passage")  # the whole day answers, not its best passage
             shares, totals, order = _ranked(profile, found)
             if self._add_late(query, found, order, encode_s):
                 shares, totals, order = _ranked(profile, found)

@@ -108,6 +108,7 @@ _RECENCY = 0.02
 _IMPORTANCE = 0.02
 _ACCESS = 0.01
 _RECENCY_HALF_LIFE_DAYS = 365.0
+_LEAST_RANGE = 0.1  # of cosines: a smaller difference is none, and is not blown up to one
 _RRF_K = 60
 _UNRANKED = 999
 
@@ -229,9 +230,8 @@ def _by_top(values: Sequence[float]) -> list[float]:
 def _by_range(values: Sequence[float]) -> list[float]:
     known = [value for value in values if not math.isnan(value)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    if high <= low:
-        return [0.0] * len(values)
-    return [0.0 if math.isnan(value) else (value - low) / (high - low) for value in values]
+    width = max(high - low, _LEAST_RANGE)
+    return [0.0 if math.isnan(value) else (value - low) / width for value in values]
 
 
 def _ranks(values: Sequence[float]) -> list[int]:

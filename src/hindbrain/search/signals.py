@@ -24,26 +24,30 @@ _COSINE = 4.8
 _WORDS_INTERCEPT = -3.94
 _WORDS_COVERAGE = 3.66
 _FADING_DAYS = 14
+_LATELY_DAYS = 7
 # Plain strings: ten times as fast as a pattern, and every candidate of such a query is looked through.
 _FIRST_PERSON = (" I ", " I'", " I’", " my ", " My ", " me ", " me.", " me?", " me,")
 _NAMED = 0.95  # of a note that is called by its very name
 
 
-def in_windows(note: NoteInfo, windows: Sequence[DateWindow]) -> float:
+def in_windows(note: NoteInfo, windows: Sequence[DateWindow], today: date) -> float:
     """1 when the note's date lies in a window that the query names; half where its width is a guess.
 
-    It fades in the two weeks after the window: what happened is told of later, seldom before.
+    It fades in the two weeks after a window that is past: what happened is told of later, seldom before. Who
+    asks about yesterday means that day.
     """
     if not windows or not note.date:
         return 0.0
     day = date.fromisoformat(note.date)
-    return max((1.0 if w.exact else 0.5) * _nearness(day, w) for w in windows)
+    return max((1.0 if w.exact else 0.5) * _nearness(day, w, today) for w in windows)
 
 
-def _nearness(day: date, window: DateWindow) -> float:
+def _nearness(day: date, window: DateWindow, today: date) -> float:
     if day < window.start:
         return 0.0
     days_after = (day - window.end).days + 1
+    if days_after > 0 and (today - window.end).days < _LATELY_DAYS:
+        return 0.0
     return min(1.0, max(0.0, 1 - days_after / _FADING_DAYS))
 
 

@@ -74,6 +74,7 @@ _RAREST = -1.5  # one rare word in common says less than several
 _COSINE = 0.75
 _NAMED = 14.0
 _SAID = 0.25
+_LONG_NAME = 0.2  # for a prompt that holds a name of several words
 
 
 def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, own: int = 0) -> Evidence:
@@ -94,9 +95,14 @@ def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, 
         together=max(sum(weights[term] for term in terms) for terms in held),
         rarest=max((weights[term] for terms in held for term in terms), default=0.0),
         cosine=max((hit.cosine for hit in best if hit.cosine is not None), default=None),
-        named=max(hit.named for hit in best),
+        named=max(map(_named, hits)),
         said=min(_MOST_SAID, sum(not count for count in generic.values())),
     )
+
+
+def _named(hit: Hit) -> float:
+    """How much of the prompt is the note's name; a name of several words is no chance in a long one, too."""
+    return max(hit.named, _LONG_NAME) if hit.named and len(hit.title.split()) > 1 else hit.named
 
 
 def score_of(evidence: Evidence, null: Null) -> float:

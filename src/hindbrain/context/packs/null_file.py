@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hindbrain.search.hit import SearchResult
 
 NULL_FILE = "generic.json"  # in the state folder; of vaults from LEAST_PASSAGES on
-_VERSION = 1  # another one when other prompts or other weights give other scores
+_VERSION = 2  # another one when other prompts or other weights give other scores
 _GROWTH = 1.2  # or shrunk by as much: then it is measured again
 _HITS = 10  # that are asked for; the gate looks at the first few
 _FEW = 6  # of as many prompts one is measured where each is a request to a service

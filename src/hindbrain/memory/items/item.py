@@ -58,6 +58,7 @@ class MemoryItem(NamedTuple):
     line: int = 0  # 1-based
     day_note: str = ""  # the daily note that tells it, as it is linked: "Daily/2026-02-20"; "" when none does
     cues: tuple[str, ...] = ()  # words or phrases under which it will be needed, at most MOST_CUES
+    heading: str = ""  # of its section, for a line that was typed by hand and may say little without it
 
     @property
     def citation(self) -> str:
@@ -139,7 +140,10 @@ def _entry(lines: Sequence[str], block: Block, path: str, category: str) -> Entr
     text = " ".join(part.text for part in parts if part.text)
     if not text:
         return None
-    return Entry(_item(parts, text, path, start + 1, _place(category, block)), start, stop, stop)
+    item = _item(parts, text, path, start + 1, _place(category, block))
+    if not item.id and block.headings[1:]:
+        item = item._replace(heading=block.headings[-1])
+    return Entry(item, start, stop, stop)
 
 
 def _place(category: str, block: Block) -> str:
