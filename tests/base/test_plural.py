@@ -21,7 +21,7 @@ _NEVER_ONE = {
     ("store.py", "len(found)"), ("task_names.py", "len(names)"), ("orchestrator.py", "limits.iterations"),
     ("trimming.py", "len(messages)"), ("stats_text.py", "high"), ("task.py", "args.status"),
     ("memory_search.py", "kinds"), ("forget.py", "len(found)"),
-    ("health.py", "len(trouble.claims)"), ("task_answers.py", "kind"),
+    ("note_place.py", "len(found)"), ("health.py", "len(trouble.claims)"), ("task_answers.py", "kind"),
 }  # fmt: skip
 
 

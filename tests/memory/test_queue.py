@@ -77,7 +77,7 @@ def test_a_line_that_a_crash_tore_costs_no_other_and_is_kept(queue: WriteQueue, 
     assert ids(queue.pending()) == ["m-1", "m-3"]
     with queue.flushing(0) as taken:
         taken.done(ids(taken.waiting))
-    assert (queue.pending(), queue.unreadable) == ([], 1)
+    assert (queue.pending(), queue.unreadable, taken.problem) == ([], 1, "")
     assert b'"m-2"' in (tmp_path / "state" / "queue-unreadable.jsonl").read_bytes()
 
 
@@ -90,6 +90,9 @@ def test_damaged_lines_are_counted_and_not_applied(queue: WriteQueue, tmp_path: 
     file.write_bytes(line + b"\n" + file.read_bytes())
     assert ids(queue.pending()) == ["m-1"]
     assert queue.unreadable == 1
+    with queue.flushing(0) as taken:
+        taken.done(ids(taken.waiting))
+    assert "queue-unreadable.jsonl" in taken.problem
 
 
 def test_a_line_that_lands_in_a_file_without_its_name_is_written_again(

@@ -16,6 +16,7 @@ import apsw
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError, IndexFault, NoteUnreadable
 from hindbrain.base.files import make_folder
+from hindbrain.base.plural import plural
 from hindbrain.index.embed import EmbedOutcome, embed_pending
 from hindbrain.index.parallel import on_all_cores
 from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings
@@ -327,7 +328,7 @@ def _batches(files: Sequence[ScannedFile]) -> Iterator[list[ScannedFile]]:
 
 def _too_long(writer: IndexWriter) -> Iterator[Noticed]:
     for path in writer.notes_with_more(MOST_PASSAGES):
-        told = f"more than {MOST_PASSAGES:,} passages; the rest is found only roughly: split the note"
+        told = f"more than {plural(MOST_PASSAGES, 'passage')}; the rest is found only roughly: split the note"
         yield Noticed(path, "too_many_passages", told)
 
 

@@ -29,6 +29,7 @@ from hindbrain.vault.lock import FileLock
 _NAME = "queue.jsonl"
 _TAKEN = "queue-taken-"  # followed by a number that grows, so that names sort by age
 _UNREADABLE = "queue-unreadable.jsonl"
+_LINE_START = b'{"id":'
 _HEAD_BYTES = 24  # hold the id of the first memory of a file
 _WINDOWS_TRIES = 100
 _WINDOWS_WAIT_S = 0.005
@@ -69,6 +70,9 @@ class Taken:
 
     def done(self, ids: Iterable[str]) -> None:
         self.applied.update(ids)
+
+    def report(self, problem: str) -> None:
+        self.problem = f"{self.problem}; {problem}" if self.problem else problem
 
 
 class WriteQueue:
@@ -140,9 +144,9 @@ class WriteQueue:
                     try:
                         if damaged := self._drop(path, taken.applied):
                             told = plural(damaged, "damaged line was", "damaged lines were")
-                            taken.problem = f"{told} set aside in {str(self._state / _UNREADABLE)!r}"
+                            taken.report(f"{told} set aside in {str(self._state / _UNREADABLE)!r}")
                     except OSError as error:  # the memories are in their notes; they are applied once more
-                        taken.problem = f"{path.name} could not be shortened ({error.strerror})"
+                        taken.report(f"{path.name} could not be shortened ({error.strerror})")
 
     def purge(self, unwanted: Callable[[Waiting], bool], timeout_s: float) -> int:
         """Take out what is not wanted any more, as if it had never been added; returns how many.
@@ -242,7 +246,8 @@ class WriteQueue:
     def _drop(self, path: Path, applied: set[str]) -> int:
         """Take what was applied out of a renamed file, to which nobody appends any more. Raises OSError.
 
-        Returns how many damaged lines were set aside.
+        Returns how many damaged lines were set aside, without those of unfinished writes: these were never
+        acknowledged. They are kept and counted by `unreadable`, but nothing is wrong with the queue.
         """
         entries, torn = self._lines(path)
         left = [entry for entry in entries if entry.id not in applied]
@@ -254,7 +259,7 @@ class WriteQueue:
             replace_file(path, b"".join(_line(entry) + b"\n" for entry in left))
         else:
             path.unlink(missing_ok=True)
-        return len(damaged)
+        return sum(not _is_unfinished(line) for line in damaged)
 
 
 def _each_once(entries: Iterable[Waiting]) -> list[Waiting]:
@@ -268,6 +273,12 @@ def _damaged(entries: list[Waiting], torn: list[bytes]) -> list[bytes]:
     """Leave out the beginning of a line that was cut short and then written again as a whole."""
     whole = [_line(entry) for entry in entries] if torn else []
     return [piece for piece in torn if not any(line.startswith(piece) for line in whole)]
+
+
+def _is_unfinished(line: bytes) -> bool:
+    """Whether a line looks like the beginning of one whose write was cut short by a full disk or a crash."""
+    begun = line.startswith(_LINE_START) or _LINE_START.startswith(line)
+    return begun and not line.rstrip().endswith(b"}")
 
 
 def _line(entry: Waiting) -> bytes:
