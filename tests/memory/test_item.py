@@ -218,6 +218,7 @@ _ITEMS = st.builds(
     path=st.just(""),
     line=st.just(0),
     day_note=st.sampled_from(["", "Agent/Daily/2026-02-20"]),
+    cues=st.lists(st.sampled_from(["gym", "work out", "C#", "健身"]), unique=True, max_size=3).map(tuple),
 )
 
 

@@ -9,7 +9,7 @@ from hindbrain.base.plural import plural
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
 from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings, cut_passages, note_text, passage_uids
-from hindbrain.index.spoken import spoken
+from hindbrain.index.spoken import sought
 from hindbrain.vault.canvas import Canvas
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.inline import without_links
@@ -118,14 +118,14 @@ def make_canvas_record(path: str, canvas: Canvas, settings: ChunkSettings) -> No
 def embedded_text(title: str, heading: str, text: str) -> str:
     """Return what is embedded for a passage: where it stands, then what it says."""
     place = heading if heading.startswith(title) else HEADING_SEPARATOR.join(filter(None, (title, heading)))
-    return f"{place}\n{spoken(text)}" if place else spoken(text)
+    return f"{place}\n{sought(text)}" if place else sought(text)
 
 
 def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:
     cut = cut_passages(note, settings)
     named = [(HEADING_SEPARATOR.join(map(without_links, p.headings)), text[p.start : p.end]) for p in cut]
     return tuple(
-        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, spoken(body), text_hash(body))
+        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, sought(body), text_hash(body))
         for uid, p, (heading, body) in zip(passage_uids(path, named), cut, named, strict=True)
     )
 

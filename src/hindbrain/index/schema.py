@@ -18,7 +18,7 @@ from hindbrain.base.files import create_empty, make_folder, why_unwritable
 _SAFE_SQLITE = 3_051_003
 _BUSY_MS = 5_000
 _TOKENIZE = "porter unicode61 remove_diacritics 2"
-_RECIPE = 8  # how notes are cut and recorded; a new number has every index made again
+_RECIPE = 9  # how notes are cut and recorded; a new number has every index made again
 
 Step = Callable[[apsw.Connection], None]
 _STEPS: list[Step] = []

@@ -14,7 +14,7 @@ from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
 from hindbrain.memory.items.archived import archived_memory_notes
 from hindbrain.memory.items.category import category_asked_for
-from hindbrain.memory.items.word_index import asked_words, words_of
+from hindbrain.memory.items.word_index import asked_words, item_words, words_of
 from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
 
 if TYPE_CHECKING:
@@ -155,10 +155,10 @@ def _joined(
     on_their_way = [
         RecalledMemory(item, pending=True)
         for item in nearest(topic, [WordIndex(item for item in pending if item.id not in stored)], k)
-        if asked & words_of(item.text)
+        if asked & item_words(item)
     ]
     by_words = [
-        RecalledMemory(item) for item in memory.book.candidates(topic, 2 * k) if asked & words_of(item.text)
+        RecalledMemory(item) for item in memory.book.candidates(topic, 2 * k) if asked & item_words(item)
     ]
     by_kind = _of_a_kind([*pending, *memory.book.items()], category_asked_for(asked), moves)
     likely = [found for found in by_search if found.confidence >= _WORTH_A_PASSAGE]

@@ -63,12 +63,14 @@ class Memory(MemoryParts):
         given_id: str = "",
         created: str = "",
         day_note: str = "",
+        cues: Sequence[str] = (),
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
         `given_id`: the id that it shall have, from a caller who may have to store it again after a crash.
         `created`: the day on which it was so, YYYY-MM-DD; today when it is empty. `day_note`: the daily note
-        that tells it, as a link names it; its line then has that link.
+        that tells it, as a link names it; its line then has that link. `cues`: up to five words or phrases
+        under which it will be needed; those that are no use or may not be stored are left out.
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
@@ -77,11 +79,13 @@ class Memory(MemoryParts):
         verdict = self.policy.judge(checked, source=source)
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
+        kept_cues = self._allowed_cues(cues, verdict.source)
         if verdict.action == "hold":
-            return self._hold(verdict, category, importance, tuple(tags), given_id, created)
+            return self._hold(verdict, category, importance, tuple(tags), given_id, created, kept_cues)
         waiting = Waiting(
             given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
             clean_tags(tags), created or self.today(), self.settings.strategy(strategy, importance), day_note,
+            kept_cues,
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
@@ -122,13 +126,14 @@ class Memory(MemoryParts):
         text: str | None = None,
         importance: float | None = None,
         source: str = "agent",
+        cues: Sequence[str] | None = None,
     ) -> MemoryItem:
         """Correct a memory; other words have at most the trust of `source`, who gives them.
 
         Raises NotFound, UsageError, and Refused when policy does not want the words.
         """
-        if text is None and importance is None:
-            raise UsageError("nothing to change: give a new text or importance")
+        if text is None and importance is None and cues is None:
+            raise UsageError("nothing to change: give a new text, importance or cues")
         from hindbrain.memory.items.note_edit import Reword
         from hindbrain.memory.policy.provenance import lowest
 
@@ -145,7 +150,8 @@ class Memory(MemoryParts):
             trust = lowest((item.source, source))
             text, judged = self._allowed(text, trust)
             trust = lowest((item.source, judged))
-        self._applier.edit(item.path, [Reword(item, text, importance, trust)], self.today())
+        named = None if cues is None else self._allowed_cues(cues, source)
+        self._applier.edit(item.path, [Reword(item, text, importance, trust, cues=named)], self.today())
         after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
         return after
@@ -236,7 +242,15 @@ class Memory(MemoryParts):
         """What is acknowledged and on its way into notes."""
         return [
             MemoryItem(
-                w.id, w.text, w.category, w.importance, w.source, w.created, w.tags, day_note=w.day_note
+                w.id,
+                w.text,
+                w.category,
+                w.importance,
+                w.source,
+                w.created,
+                w.tags,
+                day_note=w.day_note,
+                cues=w.cues,
             )
             for w in self.queue.pending()
         ]
@@ -249,6 +263,7 @@ class Memory(MemoryParts):
         tags: tuple[str, ...],
         given_id: str,
         created: str,
+        cues: tuple[str, ...],
     ) -> Remembered:
         from hindbrain.memory.inbox.inbox import Proposal
 
@@ -256,7 +271,7 @@ class Memory(MemoryParts):
         id_ = f"p-{given_id.removeprefix('m-')}" if given_id else ""
         proposal = Proposal(
             id_, text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
-            created or self.today(),
+            created or self.today(), cues=cues,
         )  # fmt: skip
         held = self.inbox.hold(proposal)
         return Remembered(
@@ -300,6 +315,10 @@ class Memory(MemoryParts):
         if verdict.action != "accept":
             raise Refused(f"the memory was not changed: {'; '.join(verdict.reasons)}")
         return fold(verdict.text), verdict.source
+
+    def _allowed_cues(self, cues: Sequence[str], source: str) -> tuple[str, ...]:
+        given = [check_text(cue) for cue in cues if fold(cue)]
+        return self.policy.cues(given, source=source) if given else ()
 
     def _find_stored(self, memory_id: str) -> MemoryItem:
         """The memory in its note; one that waits is brought there first."""

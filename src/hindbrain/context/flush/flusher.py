@@ -224,6 +224,7 @@ class _Work:
             source="agent",
             tags=TAGS,
             strategy="batched",
+            cues=candidate.cues,
         )
 
     def _known(self, text: str) -> MemoryItem | None:
@@ -256,8 +257,9 @@ class _Work:
             return None
         reason = "; ".join(("heard in a conversation: " + candidate.why, *verdict.reasons))
         proposal = Proposal(
-            "", text, candidate.category, candidate.importance, verdict.source, reason, TAGS, memory.today()
-        )
+            "", text, candidate.category, candidate.importance, verdict.source, reason, TAGS, memory.today(),
+            cues=memory.policy.cues(candidate.cues, source=verdict.source),
+        )  # fmt: skip
         id_ = memory.inbox.hold(proposal)
         return Remembered(id_, "held", text, candidate.category, verdict.source, reasons=(reason,))
 

@@ -44,6 +44,7 @@ class Candidate(NamedTuple):
     confidence: float  # 0..1; from SURE on it is stored without a person
     evidence: str  # as it was said
     why: str  # the cue, for whoever decides in the inbox
+    cues: tuple[str, ...] = ()  # words under which it will be needed, as a model gives them; unchecked
 
     @property
     def sure(self) -> bool:

@@ -51,6 +51,7 @@ _SAVED = _Fields(
         Param("category", "string", "", choices=CATEGORIES),
         Param("importance", "number", "", minimum=0, maximum=1),
         Param("tags", "array", ""),
+        Param("cues", "array", ""),
     ),
 )
 

@@ -122,5 +122,5 @@ def _is_of_ours(item: MemoryItem) -> bool:
 def _waiting(item: MemoryItem, now: float) -> Waiting:
     return Waiting(
         item.id, item.text, now, item.category, item.importance, item.source, item.tags, item.created,
-        "deferred",
+        "deferred", item.day_note, item.cues,
     )  # fmt: skip

@@ -357,6 +357,7 @@ class Inbox:
             proposal.source,
             proposal.created or self._today(),
             proposal.tags,
+            cues=proposal.cues,
         )
         self._store(item, self._today())
 

@@ -90,6 +90,14 @@ def set_field(line: str, key: str, value: str) -> str:
     return f"{line[:at]} [{key}:: {value}]{line[at:]}"
 
 
+def drop_field(line: str, key: str) -> str:
+    """Take a field out, with the blanks before it."""
+    for field in reversed(read_line(line).fields):
+        if field.key == key:
+            line = line[: field.start].rstrip() + line[field.stop :]
+    return line
+
+
 def set_text(line: str, text: str) -> str:
     """Give the memory other words; fields, id, tags at the end and strike-through stay."""
     parts = read_line(line)

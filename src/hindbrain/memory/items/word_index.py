@@ -18,6 +18,11 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(searchable(text).casefold()))
 
 
+def item_words(item: MemoryItem) -> frozenset[str]:
+    """The words under which a memory is found: its own, and those of its cues."""
+    return words_of(" ".join((item.text, *item.cues))) if item.cues else words_of(item.text)
+
+
 def asked_words(question: str) -> frozenset[str]:
     """The words of a question, without stop words, contractions and possessives."""
     from hindbrain.search.terms import STOP_WORDS, without_contractions
@@ -37,7 +42,7 @@ class WordIndex:
 
     def add(self, item: MemoryItem) -> None:
         words = words_of(item.text)
-        for word in words:
+        for word in item_words(item):
             self._by_word.setdefault(word, []).append(len(self.items))
         self.items.append(item)
         self._words.append(len(words))

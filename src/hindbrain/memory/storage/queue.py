@@ -47,6 +47,7 @@ class Waiting(NamedTuple):
     created: str = ""  # YYYY-MM-DD
     strategy: str = "batched"  # batched, deferred or conditional
     day_note: str = ""  # the daily note that tells it, as it is linked
+    cues: tuple[str, ...] = ()  # under which it will be needed
 
 
 class _Known(NamedTuple):
@@ -281,6 +282,7 @@ def _parsed(line: bytes) -> Waiting | None:
             created=str(found.get("created", "")),
             strategy=str(found.get("strategy", "batched")),
             day_note=str(found.get("day_note", "")),
+            cues=tuple(str(cue) for cue in found.get("cues", ())),
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None
