@@ -10,8 +10,8 @@ from tests.learn.consolidating import consolidator, day, make_own, notes_of
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.learn.consolidation.stale import Uses, find_stale, uses_of
-from hindbrain.memory.items.item import STRUCK, MemoryItem
 from hindbrain.search.query import SearchQuery
+from hindbrain.vault.items.item import STRUCK, MemoryItem
 from workbench import NOW, Vault
 
 MakeApp = Callable[..., App]

@@ -12,9 +12,9 @@ from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
 from hindbrain.learn.feedback.feedback import RETURNS, Feedback, recalls_of
 from hindbrain.learn.runs.episode import Episode
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.search.adjustments import FEEDBACK, Adjustments
 from hindbrain.search.query import SearchQuery
+from hindbrain.vault.items.item import MemoryItem
 from workbench import NOW, Vault
 
 COMMAND = "send the weekly report to Ada"

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from hindbrain.app import App
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.items.item import (
+from hindbrain.memory.policy.policy import Policy
+from hindbrain.memory.service import Memory
+from hindbrain.vault.items.item import (
     LONGEST_CUE,
     MOST_CUES,
     MemoryItem,
@@ -19,8 +21,6 @@ from hindbrain.memory.items.item import (
     parse_items,
     render_item,
 )
-from hindbrain.memory.policy.policy import Policy
-from hindbrain.memory.service import Memory
 from workbench import Vault
 
 FACTS = "Agent/Memory/fact.md"
@@ -222,7 +222,7 @@ def test_no_cue_breaks_the_line_of_its_memory(cues: list[str], text: str) -> Non
 
 
 def test_the_short_way_reads_lines_with_cues_like_the_long_one() -> None:
-    from hindbrain.memory.items import item as items
+    from hindbrain.vault.items import item as items
 
     line = render_item(
         MemoryItem(

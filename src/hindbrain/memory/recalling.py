@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
 from hindbrain.memory.items.archived import archived_memory_notes
-from hindbrain.memory.items.category import category_asked_for
 from hindbrain.memory.items.word_index import asked_words, item_words, words_of
 from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
+from hindbrain.vault.items.category import category_asked_for
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit, SearchResult
+    from hindbrain.vault.items.item import MemoryItem
 
 _MOST = 50
 _SPARE = 3
@@ -51,8 +51,9 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
     passages = passages[: max(k - len(found), k // _NOTES_SHARE)]
     found = found[: k - len(passages)]
-    for path in dict.fromkeys(one.item.path for one in found if one.item.path):
-        memory.count_access(path, topic)
+    for one in found:
+        if one.item.path:
+            memory.count_access(one.item.path, topic, one.item.id)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
 
 

@@ -18,9 +18,9 @@ from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.models.embedder import Vectors
     from hindbrain.models.static import StaticEmbedder
+    from hindbrain.vault.items.item import MemoryItem
 
 _SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt
 _FEW_WORDS = 4  # telling words below which a prompt says little,

@@ -16,13 +16,13 @@ from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
-from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
 from hindbrain.vault.actions import action
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
+from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
     from hindbrain.memory.policy.policy import Verdict
@@ -45,9 +45,9 @@ class Memory(MemoryParts):
         return set()
 
     @cached_property
-    def _seen(self) -> list[tuple[str, str]]:
-        """Notes that recalls showed, and the topic."""
-        return []
+    def _seen(self) -> dict[tuple[str, str], dict[str, None]]:
+        """Notes that recalls showed, with the topic: the ids of their memories that were shown."""
+        return {}
 
     # The verbs
 
@@ -226,16 +226,21 @@ class Memory(MemoryParts):
     def index_standing(self) -> IndexStanding:
         return self._around.index_standing()
 
-    def count_access(self, path: str, query: str) -> None:
-        """Note that a recall showed this note; it is written down later, so that no answer waits for it."""
-        if (path, query) not in self._seen and len(self._seen) < _MOST_SEEN:
-            self._seen.append((path, query))
+    def count_access(self, path: str, query: str, memory_id: str = "") -> None:
+        """Note that a recall showed this note, or a memory of it.
+
+        It is written down later, so that no answer waits for it.
+        """
+        if len(self._seen) < _MOST_SEEN or (path, query) in self._seen:
+            shown = self._seen.setdefault((path, query), {})
+            if memory_id:
+                shown[memory_id] = None
 
     def record_accesses(self) -> int:
         """Write down what recalls have shown; returns how many."""
-        seen, self._seen = self._seen, []
-        for path, query in seen:
-            self._around.record_access(path, query)
+        seen, self._seen = self._seen, {}
+        for (path, query), shown in seen.items():
+            self._around.record_access(path, query, tuple(shown))
         return len(seen)
 
     def pending_items(self) -> list[MemoryItem]:

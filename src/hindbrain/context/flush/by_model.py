@@ -15,8 +15,8 @@ from hindbrain.base.errors import HindbrainError, ModelDown, ModelError
 from hindbrain.base.plural import plural
 from hindbrain.context.flush.grounding import Ground
 from hindbrain.context.flush.rules import DOUBTFUL, SURE, Candidate
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.models.chat import ChatMessage, ask
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.context.messages import Message

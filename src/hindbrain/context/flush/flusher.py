@@ -18,15 +18,15 @@ from hindbrain.context.flush.rules import Candidate, find_candidates
 from hindbrain.context.flush.tally import Tally
 from hindbrain.context.flush.weighing import weigh
 from hindbrain.memory.answers import Remembered
-from hindbrain.memory.items.item_text import fold, unlinked
+from hindbrain.vault.items.item_text import fold, unlinked
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.messages import Message
     from hindbrain.context.turn import SessionKey
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
+    from hindbrain.vault.items.item import MemoryItem
 
 By: TypeAlias = Literal["rules", "model"]
 

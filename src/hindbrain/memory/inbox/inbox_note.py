@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, join_cues, read_cues
 from hindbrain.memory.policy.protected import OWNER_ROLES
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, join_cues, read_cues
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.origin import SOURCES
 

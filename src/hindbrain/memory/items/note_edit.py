@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from hindbrain.memory.items.category import category_of_headings, heading_for
-from hindbrain.memory.items.item import (
+from hindbrain.vault.blocks import BlockReader
+from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.category import category_of_headings, heading_for
+from hindbrain.vault.items.item import (
     Entry,
     MemoryItem,
     join_cues,
@@ -23,10 +25,8 @@ from hindbrain.memory.items.item import (
     trust_of,
     wordings_below,
 )
-from hindbrain.memory.items.item_line import drop_field, read_line, set_field, set_text, strike
-from hindbrain.memory.items.item_text import fold, unlinked
-from hindbrain.vault.blocks import BlockReader
-from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.item_line import drop_field, read_line, set_field, set_text, strike
+from hindbrain.vault.items.item_text import fold, unlinked
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Heading
 

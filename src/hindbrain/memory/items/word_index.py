@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from hindbrain.base.segment import searchable
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 _WORD = re.compile(r"\w+")
 _MANY = 60  # memories: in fewer, no word is common

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hindbrain.memory.items.item import LONGEST_CUE, MOST_CUES, join_cues
 from hindbrain.memory.policy.hidden_text import strip_hidden
 from hindbrain.memory.policy.own_output import strip_own_output
 from hindbrain.memory.policy.tripwire import reads_like_instruction
+from hindbrain.vault.items.item import LONGEST_CUE, MOST_CUES, join_cues
 
 _MOST_OFFERED = 4 * MOST_CUES  # that are looked at
 _LONGEST_OFFERED = MOST_CUES * (LONGEST_CUE + 2)  # characters: one text may hold them all, with commas

@@ -16,10 +16,10 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Action, Remembered
 from hindbrain.memory.conflicts.change import tells_change
 from hindbrain.memory.conflicts.contradiction import other_wordings
-from hindbrain.memory.items.item import MemoryItem, merged_cues, trust_of
 from hindbrain.memory.items.note_edit import Add, Reword, Step, Strike, edit_note
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.memory.storage.queue import Waiting
+from hindbrain.vault.items.item import MemoryItem, merged_cues, trust_of
 
 if TYPE_CHECKING:
     from hindbrain.memory.conflicts.conflict import ConflictJudge, Decision

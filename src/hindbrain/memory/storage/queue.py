@@ -23,7 +23,7 @@ from typing import NamedTuple
 from hindbrain.base.errors import Busy, WriteFailed, WriteUnknown
 from hindbrain.base.files import AppendLog, append_record, make_folder, replace_file, sync_folder
 from hindbrain.base.plural import plural
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE
 from hindbrain.vault.lock import FileLock
 
 _NAME = "queue.jsonl"

@@ -13,8 +13,8 @@ from hindbrain.memory.tools.tool import ToolResult
 
 if TYPE_CHECKING:
     from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, RecalledMemory, Remembered
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.search.hit import Hit
+    from hindbrain.vault.items.item import MemoryItem
 
 _MOST_OF_ONE = 500  # characters of a memory or passage
 

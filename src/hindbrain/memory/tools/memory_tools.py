@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools.recall_tools import CUES
 from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory

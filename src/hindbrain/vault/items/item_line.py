@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hindbrain.memory.items.item_text import escape, unescape
 from hindbrain.vault.inline import mask, mask_code
+from hindbrain.vault.items.item_text import escape, unescape
 
 _LEAD = re.compile(r"[ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]++|$)(?:\[.\](?:[ \t]++|$))?)?")
 _FIELD = re.compile(

@@ -13,12 +13,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hindbrain.memory.items.category import CATEGORIES, category_of_headings
-from hindbrain.memory.items.item_line import ItemLine, read_line
-from hindbrain.memory.items.item_text import escape, fold
-from hindbrain.memory.items.plain_list import plain_blocks
 from hindbrain.vault.blocks import BlockReader
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.category import CATEGORIES, category_of_headings
+from hindbrain.vault.items.item_line import ItemLine, read_line
+from hindbrain.vault.items.item_text import escape, fold
+from hindbrain.vault.items.plain_list import plain_blocks
 from hindbrain.vault.line_shapes import indent_of, item_content
 from hindbrain.vault.note import Block
 from hindbrain.vault.origin import SOURCES
