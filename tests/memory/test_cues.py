@@ -146,6 +146,13 @@ def test_what_has_no_word_in_common_is_still_not_recalled_by_words(memory: Memor
     assert memory.recall("varnish").memories == ()
 
 
+def test_a_memory_is_found_by_an_alias_that_is_part_of_the_name(memory: Memory, vault: Vault) -> None:
+    vault.write("Apps/Google Chrome.md", "---\naliases: [Chrome]\n---\n# Google Chrome\n\nA browser.\n")
+    remember(memory, "Opens mail links in Google Chrome")
+    memory.take_in_touched()
+    assert next(one.item.text for one in memory.recall("Chrome").memories).startswith("Opens mail links")
+
+
 # Bad cues
 
 
