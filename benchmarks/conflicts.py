@@ -29,7 +29,7 @@ from hindbrain.memory.conflicts.conflict import (
 from hindbrain.memory.conflicts.contradiction import contradicts
 from hindbrain.memory.conflicts.sameness import why_apart
 from hindbrain.memory.conflicts.statement import read_statement
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.models.embedder import Embedder

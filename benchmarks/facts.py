@@ -17,9 +17,9 @@ from benchmarks.datasets import find_one, single_root, unpacked
 from benchmarks.rankers import bench_config
 from benchmarks.scale import endless, read_notes, scale_corpus
 from hindbrain.app import App, build_app
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import MemoryItem, new_id, render_item
 from hindbrain.memory.policy.policy import Policy
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import MemoryItem, new_id, render_item
 
 _SEED = 7_919
 _SENTENCE = re.compile(r"(?:(?<=[.!?] )|(?<=\n))[A-Z][A-Za-z0-9 ,'’-]{38,158}\.(?=\s|$)")

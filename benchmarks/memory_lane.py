@@ -32,11 +32,11 @@ from benchmarks.metrics import Figures
 from benchmarks.rankers import measured, write_note
 from hindbrain.app import App
 from hindbrain.context.turn import SessionKey
-from hindbrain.memory.items.item import MemoryItem, render_item
 from hindbrain.models.encoder import AUTO, find_encoder
 from hindbrain.models.static import load_static, words_of
 from hindbrain.search.telling import stem
 from hindbrain.search.terms import STOP_WORDS
+from hindbrain.vault.items.item import MemoryItem, render_item
 
 OURS = ("table", "encoder")
 NAIVE = ("all", "cosine", "words")

@@ -41,7 +41,7 @@ from benchmarks.scale import endless
 from benchmarks.writers import append_at_once
 
 from hindbrain.app import build_app
-from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.vault.items.category import CATEGORIES
 
 
 def turn(number: str, speaker: str, text: str, **more: str) -> dict[str, str]:

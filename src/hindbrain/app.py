@@ -293,11 +293,14 @@ class App:
     def sync_paths(self, paths: Iterable[NotePath]) -> SyncReport:
         return self.syncer.sync_paths(paths, self._embedder_or_why()[0])
 
-    def record_access(self, path: str, query: str = "") -> None:
-        """Note that a note was opened: in the vault's log where it has our folder, and in the index."""
-        from hindbrain.index.usage import USAGE_LOG, log_access, usage_line
+    def record_access(self, path: str, query: str = "", memories: tuple[str, ...] = ()) -> None:
+        """Note that a note was opened: in the vault's log where it has our folder, and in the index.
 
-        access = (path, self.clock.now(), query)
+        `memories`: the ids of those in it that were shown.
+        """
+        from hindbrain.index.usage import USAGE_LOG, Access, log_access, usage_line
+
+        access = Access(path, self.clock.now(), query, memories)
         if (self.root / ".hindbrain").is_dir():
             self.writer.append_state_line(USAGE_LOG, usage_line(access))
         if self.index_path.exists():

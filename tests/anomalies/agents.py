@@ -22,9 +22,9 @@ from typing import Any, NamedTuple, Protocol
 from hindbrain.app import App, build_app
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, NoteChanged
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools import tool_named
 from hindbrain.memory.tools.tool import call
+from hindbrain.vault.items.category import CATEGORIES
 
 LOG, BOARD, COUNTER = "Shared log.md", "Board.md", "Counter.md"
 TASKS, MEMORIES = "Agent/Active Tasks.md", ("Agent/Memory/", "Agent/Decisions/")

@@ -20,7 +20,6 @@ from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
 from hindbrain.base.config import load_config
 from hindbrain.base.errors import HindbrainError, Refused
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.policy.note_trust import source_of
 from hindbrain.memory.policy.protected import OWNER_ROLES
 from hindbrain.memory.policy.provenance import lowest, trust_rank
@@ -28,6 +27,7 @@ from hindbrain.memory.policy.source_marks import sources_in
 from hindbrain.memory.service import Memory
 from hindbrain.memory.tools import TOOLS
 from hindbrain.memory.tools.tool import call
+from hindbrain.vault.items.category import CATEGORIES
 from workbench import NOW, Vault
 
 _SYLLABLES = tuple(first + second for first in "bdfklm" for second in "aeiou")

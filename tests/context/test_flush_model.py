@@ -39,6 +39,15 @@ def test_what_was_said_is_kept() -> None:
     assert finds.dropped == () and finds.failure == ""
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(["gym", 7, "sport"], ("gym", "sport")), ("gym", ()), (None, ()), ([], ()), ({"a": 1}, ())],
+)
+def test_cues_of_a_model_are_taken_where_they_are_a_list_of_texts(given: Any, kept: tuple[str, ...]) -> None:
+    offered = item("User lives in Utrecht with 2 cats", "I live in Utrecht with 2 cats") | {"cues": given}
+    assert [find.cues for find in asked(offered).candidates] == [kept]
+
+
 def test_a_decision_may_rest_on_a_short_answer_to_a_longer_text() -> None:
     decided = item("PostgreSQL is used for the event store", "we take PostgreSQL then", "decision")
     assert [find.sure for find in asked(decided).candidates] == [True]

@@ -16,8 +16,8 @@ from hindbrain.context.flush.rules import Candidate, find_candidates
 from hindbrain.context.flush.sentences import spoken
 from hindbrain.context.flush.when import with_dates
 from hindbrain.context.messages import Message
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.policy.policy import Policy
+from hindbrain.vault.items.category import CATEGORIES
 
 FRIDAY = date(2026, 5, 15)
 LABELLED = Path(__file__).parents[2] / "benchmarks" / "data" / "flush_sentences.jsonl"

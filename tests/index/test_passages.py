@@ -12,7 +12,8 @@ from hindbrain.index.passages import (
     cut_passages,
     note_text,
 )
-from hindbrain.index.record import make_record, spoken
+from hindbrain.index.record import make_record
+from hindbrain.index.spoken import sought, spoken
 from hindbrain.search.query import SearchQuery
 from hindbrain.vault.parse import parse_note
 from workbench import Bench
@@ -156,6 +157,9 @@ def test_the_fields_and_the_id_of_a_memory_are_not_sought_and_those_of_the_owner
     memory = "- Prefers dark mode [importance:: 0.8] [source:: user] ^m-7f3k2a"
     own = "- Read it [source:: Times] ^quote"
     assert spoken(f"{memory}\n{own}") == f"- Prefers dark mode\n{own}"
+    cued = "- Trains legs [day:: [[Daily/2026-02-20]]] [cues:: gym, work out] [source:: user] ^m-7f3k2a9d"
+    assert spoken(cued) == "- Trains legs"
+    assert sought(cued).split() == ["-", "Trains", "legs", "gym,", "work", "out"]
 
 
 @pytest.mark.promise("P14", "P29")

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journey_doors import CommandLine, hook
-from mcp_types import CallToolRequestParams, TextContent
+from journey_doors import CommandLine, Doors, hook
 
-from hindbrain.edge.daemon.vaults import Vaults
-from hindbrain.edge.http.guard import Rules
-from hindbrain.edge.http.json_server import Asked
-from hindbrain.edge.mcp.server import Protocol
-from hindbrain.edge.opening import open_app
-from hindbrain.edge.service.record import Record
 from hindbrain.edge.service.routes import ROUTES
-from hindbrain.edge.service.service import Service
-from hindbrain.edge.serving.serving import Serving
-from hindbrain.memory.tools import tools_of
 
 _SECRET = "AKIAIOSFODNN7EXAMPLE"
 _NOTES = {
@@ -37,46 +25,6 @@ _NOTES = {
         for number in range(12)
     },
 }
-
-
-class Doors:
-    """One vault behind every door."""
-
-    def __init__(self, hb: CommandLine, machine: Path) -> None:
-        self.hb = hb
-        self._serving = Serving(lambda: open_app(Namespace(vault=str(hb.root)), warm=True), keep=False)
-        self._protocol = Protocol(self._serving, tools_of("all"), structured=True)
-        self._vaults = Vaults(machine / "state", lambda _: False, lambda _: False)
-        self._service = Service(self._vaults, Rules("token", frozenset()), Record(), lambda: None)
-
-    def cli(self, *words: str) -> Any:
-        """The JSON of a command; of one that fails, the code of the error."""
-        ran = self.hb.any(*words, "--json")
-        return ran.data["error"]["code"] if ran.code else ran.data
-
-    def mcp(self, tool: str, **arguments: object) -> Any:
-        """The data of a tool's result; of one that fails, the code of the error."""
-        params = CallToolRequestParams(name=tool, arguments=arguments)
-        result = asyncio.run(self._protocol.call_tool(None, params))  # type: ignore[arg-type]
-        if not result.is_error:
-            return result.structured_content
-        (content,) = result.content
-        assert isinstance(content, TextContent)
-        (code,) = re.findall(r"^error \((\w+)\)", content.text)
-        return code
-
-    def http(self, route: str, **body: object) -> Any:
-        """The body of an answer; of an error, its code."""
-        told = {**body, "vault": str(self.hb.root)}
-        method = ROUTES[route].method
-        query = f"vault={self.hb.root}" if method == "GET" else ""
-        asked = Asked(method, f"/v1/{route}", query, json.dumps(told).encode(), "test", lambda: False)
-        reply = self._service.answer(asked)
-        return reply.told if reply.status == 200 else reply.told["error"]["code"]
-
-    def close(self) -> None:
-        self._serving.close()
-        self._vaults.close(60.0)
 
 
 @pytest.fixture

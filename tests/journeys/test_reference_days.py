@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from journey_doors import CommandLine
 
-from hindbrain.memory.items.item import MemoryItem, parse_items
+from hindbrain.vault.items.item import MemoryItem, parse_items
 from hindbrain.vault.layout import LAYOUTS
 
 _LOG = (Path(__file__).parents[1] / "reference_notes" / "2025-01-16.md").read_text(encoding="utf-8")

@@ -9,9 +9,10 @@ from tests.learn.consolidating import consolidator, day, make_own, notes_of
 
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
+from hindbrain.index.usage import Access
 from hindbrain.learn.consolidation.stale import Uses, find_stale, uses_of
-from hindbrain.memory.items.item import STRUCK, MemoryItem
 from hindbrain.search.query import SearchQuery
+from hindbrain.vault.items.item import STRUCK, MemoryItem
 from workbench import NOW, Vault
 
 MakeApp = Callable[..., App]
@@ -77,10 +78,14 @@ def test_use_is_being_injected_or_asked_for() -> None:
     assert not is_stale(item(), uses_of([], [(lately, ["^m-00000001"])]))
     assert not is_stale(item(), uses_of([], [(lately, ["[[Memory/fact#^m-00000001"])]))
     assert is_stale(item(), uses_of([], [(lately, ["^m-00000002"])]))
-    assert not is_stale(item(), uses_of([("Memory/fact.md", lately, "which plant is it")], []))
-    assert not is_stale(item(), uses_of([("Memory/fact.md", lately, "")], []))
-    assert is_stale(item(), uses_of([("Memory/fact.md", lately, "when is the rent due")], []))
-    assert is_stale(item(), uses_of([("Memory/other.md", lately, "plant")], []))
+    assert not is_stale(item(), uses_of([Access("Memory/fact.md", lately, "which plant is it")], []))
+    assert not is_stale(item(), uses_of([Access("Memory/fact.md", lately, "")], []))
+    assert is_stale(item(), uses_of([Access("Memory/fact.md", lately, "when is the rent due")], []))
+    assert is_stale(item(), uses_of([Access("Memory/other.md", lately, "plant")], []))
+    # Recall showed it for a cue: none of its own words was asked for.
+    shown = Access("Memory/fact.md", lately, "greenery", ("m-00000001",))
+    assert not is_stale(item(), uses_of([shown], []))
+    assert is_stale(item(id="m-00000002"), uses_of([shown], []))
 
 
 def test_feedback_may_hold_or_let_go() -> None:
@@ -120,6 +125,15 @@ def test_a_memory_with_another_one_below_it_stays(app: App, vault: Vault) -> Non
     vault.edit("Memory/fact.md", "  - it stands in the hall\n", below)
     assert consolidator(app).consolidate().stale == 0
     assert below in (vault.root / "Memory/fact.md").read_text(encoding="utf-8")
+
+
+def test_a_line_goes_into_the_archive_with_its_cues(app: App, vault: Vault) -> None:
+    note = "Memory/fact.md"
+    text = (vault.root / note).read_text(encoding="utf-8")
+    vault.write(note, text.replace(" ^m-00000001", " [cues:: greenery, office] ^m-00000001"))
+    consolidator(app).consolidate()
+    (archived,) = [one for one in app.memory.archived.items() if one.id == "m-00000001"]
+    assert archived.cues == ("greenery", "office")
 
 
 def test_what_was_archived_is_not_taken_for_deleted(app: App, make_app: MakeApp) -> None:

@@ -10,11 +10,12 @@ import pytest
 
 from hindbrain.app import App
 from hindbrain.base.clock import FakeClock
+from hindbrain.index.usage import Access
 from hindbrain.learn.feedback.feedback import RETURNS, Feedback, recalls_of
 from hindbrain.learn.runs.episode import Episode
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.search.adjustments import FEEDBACK, Adjustments
 from hindbrain.search.query import SearchQuery
+from hindbrain.vault.items.item import MemoryItem
 from workbench import NOW, Vault
 
 COMMAND = "send the weekly report to Ada"
@@ -177,9 +178,9 @@ def test_what_answered_questions_counts_and_fades(clock: FakeClock) -> None:
     ]
     day = 86_400.0
     accesses = [
-        ("Memory/fact.md", NOW, "how do reports go out?"),
-        ("Memory/fact.md", NOW - 90 * day, "reports as PDF"),
-        ("Memory/fact.md", NOW, ""),
-        ("Other.md", NOW, "reports"),
+        Access("Memory/fact.md", NOW, "how do reports go out?"),
+        Access("Memory/fact.md", NOW - 90 * day, "reports as PDF"),
+        Access("Memory/fact.md", NOW, ""),
+        Access("Other.md", NOW, "reports"),
     ]
     assert recalls_of(items, accesses, now=clock.now()) == pytest.approx({"m-a": 1.5})

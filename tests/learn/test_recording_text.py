@@ -13,8 +13,8 @@ from hindbrain.app import App
 from hindbrain.learn.recording.screening import Screen
 from hindbrain.learn.recording.wording import block_id, harmless, key_actions, lasted, plain
 from hindbrain.learn.runs.episode import Action
-from hindbrain.memory.items.item_line import read_line
 from hindbrain.memory.policy.policy import Policy
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.parse import parse_note
 from workbench import Vault
 

@@ -18,9 +18,9 @@ from hindbrain.memory.conflicts.conflict import Calibration, ConflictJudge, Deci
 from hindbrain.memory.conflicts.contradiction import other_wordings
 from hindbrain.memory.conflicts.german import in_english
 from hindbrain.memory.conflicts.statement import read_statement
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.models.static import load_static
+from hindbrain.vault.items.item import MemoryItem
 
 # `benchmarks` is no part of the installed package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

@@ -13,8 +13,8 @@ from hindbrain.base.clock import FakeClock, SystemClock
 from hindbrain.base.errors import NotFound, UsageError, VaultError
 from hindbrain.memory.forgetting.tombstones import Tombstones
 from hindbrain.memory.inbox.inbox import Inbox, Proposal
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.notes.notebook import Notebook
+from hindbrain.vault.items.item import MemoryItem
 from hindbrain.vault.layout import built_in
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault

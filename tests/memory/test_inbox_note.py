@@ -16,7 +16,7 @@ from hindbrain.memory.inbox.inbox_note import (
     render,
     take_lines,
 )
-from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.vault.items.category import CATEGORIES
 from hindbrain.vault.origin import SOURCES
 
 NOTE = "# Inbox\n\nHelp.\n\n- [ ] remember: Likes tea [source:: web] ^p-aaaa\n- [ ] buy milk\n\nEnd"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import (
+from hindbrain.vault.blocks import BlockReader
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import (
     SOURCES,
     STRUCK,
     MemoryItem,
@@ -18,10 +19,9 @@ from hindbrain.memory.items.item import (
     parse_items,
     render_item,
 )
-from hindbrain.memory.items.item_line import read_line, set_field, set_id, set_text, strike
-from hindbrain.memory.items.item_text import fold
-from hindbrain.memory.items.plain_list import plain_blocks
-from hindbrain.vault.blocks import BlockReader
+from hindbrain.vault.items.item_line import read_line, set_field, set_id, set_text, strike
+from hindbrain.vault.items.item_text import fold
+from hindbrain.vault.items.plain_list import plain_blocks
 
 LINE = "- Prefers dark mode in all apps [importance:: 0.8] [source:: user] [created:: 2026-02-20] ^m-7f3k2a"
 
@@ -218,7 +218,7 @@ _ITEMS = st.builds(
     path=st.just(""),
     line=st.just(0),
     day_note=st.sampled_from(["", "Agent/Daily/2026-02-20"]),
-    cues=st.lists(st.sampled_from(["gym", "workout plan", "健身"]), unique=True, max_size=3).map(tuple),
+    cues=st.lists(st.sampled_from(["gym", "work out", "C#", "健身"]), unique=True, max_size=3).map(tuple),
     heading=st.just(""),
 )
 

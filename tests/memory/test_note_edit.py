@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hindbrain.memory.items.item import MemoryItem, parse_items
 from hindbrain.memory.items.note_edit import Add, Remove, Reword, Step, Strike, edit_note
+from hindbrain.vault.items.item import MemoryItem, parse_items
 from hindbrain.vault.lines import NoteLines
 
 NOTE = (

@@ -13,9 +13,9 @@ from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.memory.answers import Remembered
 from hindbrain.memory.conflicts.conflict import Decision
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.service import Memory
 from hindbrain.search.query import SearchQuery
+from hindbrain.vault.items.item import MemoryItem
 from hindbrain.vault.lock import FileLock
 from workbench import Vault
 

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.tasks.task_line import (
     MAX_TITLE,
     PRIORITIES,
@@ -20,6 +19,7 @@ from hindbrain.memory.tasks.task_line import (
     with_status,
 )
 from hindbrain.memory.tasks.task_note import read_tasks
+from hindbrain.vault.items.item_text import fold
 
 TODAY = "2026-05-15"
 

@@ -14,7 +14,7 @@ from hindbrain.base.errors import VaultError
 from hindbrain.memory.forgetting.fingerprint import fingerprint
 from hindbrain.memory.forgetting.ledger import Ledger
 from hindbrain.memory.forgetting.tombstones import Tombstones
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 from hindbrain.vault.write import VaultWriter
 from workbench import Vault
 

@@ -15,7 +15,7 @@ from hindbrain import __version__
 from hindbrain.edge.openclaw.edits import Form
 from hindbrain.edge.openclaw.plugin_copy import source_files
 from hindbrain.edge.openclaw.spoken import what_was_said
-from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.vault.items.category import CATEGORIES
 
 HERE = Path(__file__).parent
 STORIES = sorted(path.name for path in HERE.glob("plugin_*.mjs") if path.name != "plugin_bench.mjs")

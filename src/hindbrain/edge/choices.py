@@ -83,7 +83,7 @@ def _layouts() -> Iterable[str]:
 
 
 def _categories() -> Iterable[str]:
-    from hindbrain.memory.items.category import CATEGORIES
+    from hindbrain.vault.items.category import CATEGORIES
 
     return CATEGORIES
 

@@ -67,6 +67,7 @@ def _forget_queries(db: apsw.Connection, unwanted: Holds) -> None:
         rows = db.execute("SELECT DISTINCT query FROM access_log WHERE query <> ''").fetchall()
         held = [(text,) for (query,) in rows if unwanted(text := str(query))]
         db.executemany("UPDATE access_log SET query = '' WHERE query = ?", held)
+        db.execute("DELETE FROM memory_access WHERE memory_id NOT IN (SELECT id FROM memory)")
 
 
 def _write_anew(db: apsw.Connection) -> bool:

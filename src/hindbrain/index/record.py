@@ -1,26 +1,28 @@
 """A parsed note in, the rows that stand for it in the index out. Pure."""
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from hashlib import blake2b
 
 from hindbrain.base.plural import plural
 from hindbrain.base.segment import searchable
 from hindbrain.index.names import name_key
 from hindbrain.index.passages import MOST_PASSAGES, ChunkSettings, cut_passages, note_text, passage_uids
-from hindbrain.index.spoken import spoken
+from hindbrain.index.spoken import sought
 from hindbrain.vault.canvas import Canvas
 from hindbrain.vault.dates import date_words
 from hindbrain.vault.inline import without_links
+from hindbrain.vault.items.category import CATEGORIES, category_of_note
+from hindbrain.vault.items.item import parse_entries
 from hindbrain.vault.marks import block_ids
 from hindbrain.vault.note import Link, Note, Problem, Property
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.para import para_of
 
 HEADING_SEPARATOR = " > "
-
-# A line with an id of ours: its fields are for programs, and their words are no one's.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,23 @@ class PassageRow:
     heading: str
     text: str
     text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """A line with the id of a memory. The fields are those of the table."""
+
+    line: int
+    id: str
+    kind: str
+    created: str
+    importance: float
+    source: str
+    tags: tuple[str, ...]
+    cues: tuple[str, ...]
+    day: str
+    state: str  # live, superseded or archived
+    passages: range  # which of the note's passages hold it, counted from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,8 @@ class NoteRecord:
     names: tuple[str, ...]
     links: tuple[Link, ...]
     blocks: frozenset[str]  # ids of memories and tasks
+    memories: tuple[MemoryRow, ...]
+    own_tags: tuple[str, ...]  # of its properties
     passages: tuple[PassageRow, ...]
     fields: tuple[str, ...]  # what `note_fts` holds, in its order
 
@@ -71,6 +92,7 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
     fields = (filename, note.title, aliases, tags, headers, area, note.summary, words)
     text = note_text(note)
     passages = _passages(path, note, text, settings)
+    blocks = block_ids(text)
     return NoteRecord(
         path=path,
         filename=filename,
@@ -92,10 +114,45 @@ def make_record(path: str, note: Note, settings: ChunkSettings) -> NoteRecord:
         text=zlib.compress(text.encode("utf-8", "surrogatepass"), 1),
         names=tuple(dict.fromkeys(filter(None, map(name_key, (filename, note.title, *note.aliases))))),
         links=note.links,
-        blocks=block_ids(text),
+        blocks=blocks,
+        memories=tuple(_memories(path, note, passages)) if any(id_[0] == "m" for id_ in blocks) else (),
+        own_tags=_listed(note.frontmatter.get("tags")),
         passages=passages,
         fields=tuple(searchable(field) for field in fields),
     )
+
+
+def _memories(path: str, note: Note, passages: Sequence[PassageRow]) -> Iterator[MemoryRow]:
+    """The memories as the memory itself reads them, wherever their note stands."""
+    told = _plain(note.frontmatter.get("category")).casefold()
+    category = told if told in CATEGORIES else category_of_note(path)
+    archived = any(part.casefold() == "archive" for part in path.split("/")[:-1])
+    firsts = [passage.first_line for passage in passages]
+    for entry in parse_entries(note.lines, path=path, category=category):
+        item = entry.item
+        if not item.id.startswith("m-"):
+            continue
+        start = bisect_right(firsts, item.line) - 1
+        while start > 0 and passages[start - 1].last_line >= item.line:
+            start -= 1  # a long line is cut into several
+        yield MemoryRow(
+            line=item.line, id=item.id, kind=item.category, created=_day(item.created),
+            importance=item.importance, source=item.source, tags=item.tags, cues=item.cues, day=item.day_note,
+            state="superseded" if item.superseded else "archived" if archived else "live",
+            passages=range(max(0, start), bisect_right(firsts, entry.stop)),
+        )  # fmt: skip
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""
+
+
+def _listed(value: Property | None) -> tuple[str, ...]:
+    found = value.replace(",", " ").split() if isinstance(value, str) else value or ()
+    return tuple(tag.lstrip("#") for tag in found if isinstance(tag, str))
 
 
 def _too_many(passages: Sequence[PassageRow]) -> Iterator[Problem]:
@@ -112,20 +169,22 @@ def make_canvas_record(path: str, canvas: Canvas, settings: ChunkSettings) -> No
         replace(row, first_line=canvas.lines[row.first_line - 1], last_line=canvas.lines[row.last_line - 1])
         for row in record.passages
     )
-    return replace(record, names=(name_key(canvas.note.name),), blocks=frozenset(), passages=passages)
+    return replace(
+        record, names=(name_key(canvas.note.name),), blocks=frozenset(), memories=(), passages=passages
+    )
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:
     """Return what is embedded for a passage: where it stands, then what it says."""
     place = heading if heading.startswith(title) else HEADING_SEPARATOR.join(filter(None, (title, heading)))
-    return f"{place}\n{spoken(text)}" if place else spoken(text)
+    return f"{place}\n{sought(text)}" if place else sought(text)
 
 
 def _passages(path: str, note: Note, text: str, settings: ChunkSettings) -> tuple[PassageRow, ...]:
     cut = cut_passages(note, settings)
     named = [(HEADING_SEPARATOR.join(map(without_links, p.headings)), text[p.start : p.end]) for p in cut]
     return tuple(
-        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, spoken(body), text_hash(body))
+        PassageRow(uid, p.start, p.end, p.first_line, p.last_line, heading, sought(body), text_hash(body))
         for uid, p, (heading, body) in zip(passage_uids(path, named), cut, named, strict=True)
     )
 

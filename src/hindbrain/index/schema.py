@@ -18,7 +18,7 @@ from hindbrain.base.files import create_empty, make_folder, why_unwritable
 _SAFE_SQLITE = 3_051_003
 _BUSY_MS = 5_000
 _TOKENIZE = "porter unicode61 remove_diacritics 2"
-_RECIPE = 8  # how notes are cut and recorded; a new number has every index made again
+_RECIPE = 9  # how notes are cut and recorded; a new number has every index made again
 
 Step = Callable[[apsw.Connection], None]
 _STEPS: list[Step] = []
@@ -150,6 +150,42 @@ def m005_no_embedding_cache(db: apsw.Connection) -> None:
 def m006_change_times(db: apsw.Connection) -> None:
     # 0: not known; such a note is read once more by the next sync.
     db.execute("ALTER TABLE note ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0")
+
+
+@migration
+def m007_memories(db: apsw.Connection) -> None:
+    db.execute(
+        """
+        CREATE TABLE memory (                     -- each line with the id of a memory
+            note_id INTEGER NOT NULL, line INTEGER NOT NULL,  -- 1-based
+            id TEXT NOT NULL,                     -- m-...
+            kind TEXT NOT NULL,                   -- its category
+            created TEXT NOT NULL,                -- its own day, YYYY-MM-DD, or ''
+            importance REAL NOT NULL,             -- 0..1
+            source TEXT NOT NULL,                 -- whose word it is
+            tags TEXT NOT NULL,                   -- its own, one per line
+            cues TEXT NOT NULL,                   -- one per line
+            day TEXT NOT NULL,                    -- the daily note that tells it, as it is linked, or ''
+            state TEXT NOT NULL,                  -- live, superseded or archived
+            PRIMARY KEY (note_id, line)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX memory_id ON memory (id);
+        CREATE TABLE memory_passage (             -- a long memory has several, and a passage may hold several
+            passage_id INTEGER NOT NULL, note_id INTEGER NOT NULL, line INTEGER NOT NULL,
+            PRIMARY KEY (passage_id, line)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX memory_passage_line ON memory_passage (note_id, line);
+        CREATE TABLE memory_tag (                 -- folded: its own, and those of its note's properties
+            tag TEXT NOT NULL, note_id INTEGER NOT NULL, line INTEGER NOT NULL,
+            PRIMARY KEY (tag, note_id, line)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX memory_tag_note ON memory_tag (note_id);
+        CREATE TABLE memory_access (              -- which memories were shown, and when
+            memory_id TEXT NOT NULL, at REAL NOT NULL
+        ) STRICT;
+        CREATE INDEX memory_access_id ON memory_access (memory_id, at);
+        """
+    )
 
 
 def open_writer(path: Path) -> apsw.Connection:

@@ -3,13 +3,21 @@
 import re
 
 _OUR_LINE = re.compile(r"^.*[ \t]\^[aciklmprt]-[a-z0-9-]++[ \t]*+$", re.MULTILINE)
-_FIELD = re.compile(r"[ \t]*+\[[a-z]++::[^\[\]\n]*+\]")
+_FIELD = re.compile(r"[ \t]*+\[[a-z]++::(?:[^\[\]\n]|\[\[[^\[\]\n]*+\]\])*+\]")
+_CUES = re.compile(r"\[cues::([^\[\]\n]*+)\]")
 
 
 def spoken(text: str) -> str:
-    """What is sought by words and by meaning, and what a prompt is shown."""
-    return _OUR_LINE.sub(_without_fields, text) if " ^" in text else text
+    """What a prompt is shown."""
+    return _OUR_LINE.sub(lambda line: _without_fields(line[0]), text) if " ^" in text else text
 
 
-def _without_fields(line: re.Match[str]) -> str:
-    return _FIELD.sub("", line[0].rpartition("^")[0]).rstrip()
+def sought(text: str) -> str:
+    """What is sought by words and by meaning: as `spoken`, and with the cues of memories."""
+    if "[cues::" not in text:
+        return spoken(text)
+    return _OUR_LINE.sub(lambda line: _without_fields(_CUES.sub(r"\1", line[0])), text)
+
+
+def _without_fields(line: str) -> str:
+    return _FIELD.sub("", line.rpartition("^")[0]).rstrip()

@@ -57,6 +57,22 @@ class NoteInfo(NamedTuple):
     passages: int
 
 
+class MemoryInfo(NamedTuple):
+    """A line with the id of a memory."""
+
+    note_id: int
+    line: int
+    id: str
+    kind: str
+    created: str  # its own day, YYYY-MM-DD, or ""
+    importance: float
+    source: str
+    tags: str  # its own, one per line
+    cues: str  # one per line
+    day: str  # the daily note that tells it, as it is linked; or ""
+    state: str  # live, superseded or archived
+
+
 _NOTE_COLUMNS = (
     "id, path, name, title, tags, para_category, para_area, type, date, importance, mtime_ns,"
     " first_passage, passages"
@@ -66,6 +82,7 @@ _NOTE_TYPES = frozenset(
     (int, str, str, str, str, str, str, str, str, importance, int, int, int)
     for importance in (float, type(None))
 )
+_MEMORY_TYPES = frozenset([(int, int, int, str, str, str, float, str, str, str, str, str)])
 _PASSAGE_TYPES = frozenset([(int, int, int, int, int, int, int, str, bytes)])
 
 
@@ -227,6 +244,37 @@ class IndexStore:
         except (zlib.error, UnicodeDecodeError) as error:
             raise damaged(error, self.path) from error
 
+    def memories_in(self, passage_ids: Iterable[int]) -> dict[int, MemoryInfo]:
+        """Return the memory of each passage that holds one; of several, the first."""
+        sql = (
+            "SELECT passage_id, m.* FROM memory_passage p JOIN memory m"
+            " ON m.note_id = p.note_id AND m.line = p.line"
+            " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id, p.line DESC"
+        )
+        rows = self._typed(_MEMORY_TYPES, sql, (_json_ids(passage_ids),))
+        return {row[0]: MemoryInfo._make(row[1:]) for row in rows}
+
+    def memory_passages(self) -> list[int]:
+        """Return the passages that hold memories, ascending."""
+        return [row[0] for row in self._all("SELECT DISTINCT passage_id FROM memory_passage ORDER BY 1")]
+
+    def memory_passages_where(self, condition: str, values: Sequence[Value]) -> list[int]:
+        """Return the passages of the memories for which a condition (ours, no user's) holds.
+
+        It may name the columns of `note` and, with `m.`, those of `memory`.
+        """
+        sql = (
+            "SELECT DISTINCT passage_id FROM memory m JOIN note ON note.id = m.note_id"
+            " JOIN memory_passage p ON p.note_id = m.note_id AND p.line = m.line"
+            f" WHERE {condition}"
+        )
+        return [row[0] for row in self._all(sql, values)]
+
+    def all_memories(self) -> list[tuple[str, MemoryInfo]]:
+        """Return every memory with the path of its note, in order."""
+        sql = "SELECT path, memory.* FROM memory JOIN note ON note.id = note_id ORDER BY path, line"
+        return [(row[0], MemoryInfo._make(row[1:])) for row in self._all(sql)]
+
     def vectors_after(self, passage_id: int) -> list[tuple[int, bytes]]:
         sql = "SELECT passage_id, codes FROM vector WHERE passage_id > ? ORDER BY passage_id"
         return self._blobs(sql, (passage_id,))
@@ -247,6 +295,16 @@ class IndexStore:
         """Return how often and when last each note was opened: path to (count, seconds since the epoch)."""
         sql = "SELECT path, count(*), max(at) FROM access_log GROUP BY path"
         return {path: (count, last) for path, count, last in self._all(sql)}
+
+    def memory_usage(self, ids: Iterable[str]) -> dict[str, tuple[int, float]]:
+        """Return how often and when last memories were shown: id to (count, seconds since the epoch)."""
+        import json
+
+        sql = (
+            "SELECT memory_id, count(*), max(at) FROM memory_access"
+            " WHERE memory_id IN (SELECT value FROM json_each(?)) GROUP BY memory_id"
+        )
+        return {id_: (count, last) for id_, count, last in self._all(sql, (json.dumps(list(ids)),))}
 
     def report(self) -> list[tuple[str, str, str]]:
         """Return what the last sync could not take: (path, code, detail)."""

@@ -1,4 +1,4 @@
-"""Which notes were opened: rows in the index for ranking, and a log in the vault that outlives the index.
+"""Which notes were opened and which memories shown: rows in the index for ranking, and a log in the vault.
 
 The index may be deleted at any moment; the log (`.hindbrain/usage.jsonl`, written through the vault's writer)
 is what a new one is told.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hindbrain.base.secrets import redact
 from hindbrain.index.schema import remove_index
@@ -17,16 +18,24 @@ from hindbrain.index.writer import IndexWriter
 from hindbrain.vault.lock import FileLock
 
 USAGE_LOG = "usage.jsonl"  # in the vault's `.hindbrain` folder
-Access = tuple[str, float, str]  # path, seconds since the epoch, the query that led there or ""
 
 _MAX_LOG_BYTES = 16_000_000  # of the end: what was opened long ago weighs next to nothing
 _REBUILD_WAIT_S = 10.0
 
 
+class Access(NamedTuple):
+    """A note that was opened."""
+
+    path: str
+    at: float  # seconds since the epoch
+    query: str = ""  # that led there
+    memories: tuple[str, ...] = ()  # ids of those in it that were shown
+
+
 def usage_line(access: Access) -> str:
-    path, at, query = access
-    query = redact(query)[0]
-    return json.dumps({"at": round(at, 3), "path": path, "query": query}, ensure_ascii=True)
+    told = {"at": round(access.at, 3), "path": access.path, "query": redact(access.query)[0]}
+    shown = {"memories": list(access.memories)} if access.memories else {}
+    return json.dumps({**told, **shown}, ensure_ascii=True)
 
 
 def read_usage(root: Path) -> list[Access]:
@@ -49,7 +58,8 @@ def log_access(state: Path, rows: Sequence[Access], *, timeout_s: float) -> None
         writer = IndexWriter(state / "index.db")
         try:
             with writer.transaction():
-                writer.log_access([(path, at, redact(query)[0]) for path, at, query in rows])
+                writer.log_access([(row.path, row.at, redact(row.query)[0]) for row in rows])
+                writer.log_memory_access([(id_, row.at) for row in rows for id_ in row.memories])
         finally:
             writer.close()
 
@@ -68,6 +78,8 @@ def _lock(state: Path) -> FileLock:
 def _parsed(line: bytes) -> Access | None:
     try:
         found = json.loads(line)
-        return str(found["path"]), float(found["at"]), str(found.get("query", ""))
+        shown = found.get("memories", ())
+        ids = tuple(id_ for id_ in shown if isinstance(id_, str)) if isinstance(shown, list) else ()
+        return Access(str(found["path"]), float(found["at"]), str(found.get("query", "")), ids)
     except (ValueError, TypeError, LookupError):
         return None

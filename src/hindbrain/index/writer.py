@@ -89,6 +89,7 @@ class IndexWriter:
         note_id = self._db.last_insert_rowid()
         self._put_parts(note_id, record)
         self._put_passages(note_id, first, record)
+        self._put_memories(note_id, first, record)
         self._db.execute(
             "INSERT INTO meta VALUES ('next_passage', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             (first + len(record.passages) + NOTE_GAP,),
@@ -123,7 +124,8 @@ class IndexWriter:
             self._count_vectors(-self._db.changes())
             self._db.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM note_fts WHERE rowid = ?", (note_id,))
-            for table in ("note_text", "name", "tag", "link", "origin", "block"):
+            self._db.execute("DELETE FROM memory_passage WHERE passage_id BETWEEN ? AND ?", span)
+            for table in ("note_text", "name", "tag", "link", "origin", "block", "memory", "memory_tag"):
                 self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
             self._db.execute("DELETE FROM note WHERE id = ?", (note_id,))
         return bool(rows)
@@ -189,6 +191,10 @@ class IndexWriter:
     def log_access(self, rows: Iterable[tuple[str, float, str]]) -> None:
         """Rows of (path, seconds since the epoch, query)."""
         self._db.executemany("INSERT INTO access_log (path, at, query) VALUES (?, ?, ?)", rows)
+
+    def log_memory_access(self, rows: Iterable[tuple[str, float]]) -> None:
+        """Rows of (id of a memory, seconds since the epoch)."""
+        self._db.executemany("INSERT INTO memory_access VALUES (?, ?)", rows)
 
     def settle(self) -> None:
         """After much was written: merge the full-text segments and fold the log into the file."""
@@ -272,6 +278,30 @@ class IndexWriter:
         self._db.executemany(
             "INSERT INTO passage_fts (rowid, text) VALUES (?, ?)",
             ((first + at, searchable(p.text)) for at, p in enumerate(record.passages)),
+        )
+
+    def _put_memories(self, note_id: int, first: int, record: NoteRecord) -> None:
+        self._db.executemany(
+            "INSERT INTO memory VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    note_id, m.line, m.id, m.kind, m.created, m.importance, m.source, "\n".join(m.tags),
+                    "\n".join(m.cues), m.day, m.state,
+                )
+                for m in record.memories
+            ),
+        )  # fmt: skip
+        self._db.executemany(
+            "INSERT INTO memory_passage VALUES (?, ?, ?)",
+            ((first + at, note_id, m.line) for m in record.memories for at in m.passages),
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO memory_tag VALUES (?, ?, ?)",
+            (
+                (tag.casefold(), note_id, m.line)
+                for m in record.memories
+                for tag in (*m.tags, *record.own_tags)
+            ),
         )
 
 

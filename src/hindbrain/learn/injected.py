@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hindbrain.context.packs.pack import Pack
-    from hindbrain.memory.items.item import MemoryItem
+    from hindbrain.vault.items.item import MemoryItem
 
 
 class Shown(NamedTuple):

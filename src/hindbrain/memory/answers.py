@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.search.hit import Hit

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import HindbrainError
-from hindbrain.memory.items.item import MemoryItem, trust_of
 from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.memory.storage.queue import WriteQueue
 from hindbrain.memory.storage.storing import Storage, WriteSettings
+from hindbrain.vault.items.item import MemoryItem, trust_of
 
 if TYPE_CHECKING:
     from hindbrain.index.standing import IndexStanding
@@ -61,7 +61,7 @@ class Surroundings(NamedTuple):
     search: Callable[[SearchQuery], SearchResult]
     freshen: Callable[[], object]
     take_in: Callable[[Iterable[NotePath]], SyncReport]  # into an index that is there
-    record_access: Callable[[str, str], None]  # a note's path, and the query that led there
+    record_access: Callable[[str, str, tuple[str, ...]], None]  # path, query, ids of memories that were shown
     repeated: Callable[[str], list[tuple[str, str]]]  # (source, passage) of strangers who say it, too
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
@@ -275,8 +275,8 @@ class MemoryParts:
 
     def _add_approved(self, proposal: Proposal, approved: str) -> None:
         """A line that a person accepted for one of their own notes; it still says whose word it was."""
-        from hindbrain.memory.items.item_text import escape
         from hindbrain.memory.notes.section_end import with_line
+        from hindbrain.vault.items.item_text import escape
 
         path = self.layout.path(proposal.role)
         mark = f" [source:: {proposal.source}]" if proposal.source != "user" else ""

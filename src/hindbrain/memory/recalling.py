@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
 from hindbrain.memory.items.archived import archived_memory_notes
-from hindbrain.memory.items.category import category_asked_for
-from hindbrain.memory.items.word_index import asked_words, words_of
+from hindbrain.memory.items.word_index import asked_words, item_words, words_of
 from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
+from hindbrain.vault.items.category import category_asked_for
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit
+    from hindbrain.vault.items.item import MemoryItem
 
 NOTHING_CLOSE = "nothing_close"  # begins the notice
 _MOST = 50
@@ -60,8 +60,9 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found[: k - len(passages)]]
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
-    for path in dict.fromkeys(one.item.path for one in found if one.item.path):
-        memory.count_access(path, topic)
+    for one in found:
+        if one.item.path:
+            memory.count_access(one.item.path, topic, one.item.id)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
 
 
@@ -94,7 +95,7 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
         fits = [fit for fit in fits if all(holds_phrase(fit.item.text, phrase) for phrase in phrases)]
     if category := category_asked_for(asked):
         return _of_a_kind(fits, category, moves), []
-    close = [fit for fit in fits if fit.margin >= _CLOSE or asked & words_of(fit.item.text)]
+    close = [fit for fit in fits if fit.margin >= _CLOSE or asked & item_words(fit.item)]
     if not close and (struck := _struck(memory, topic, asked, phrases)):
         return struck, []
     least = max(_GUESS, fits[0].margin - _BEHIND_BEST) if fits else 0.0
@@ -128,7 +129,7 @@ def _struck(
         RecalledMemory(item)
         for item in memory.book.candidates(topic, _MOST)
         if item.superseded
-        and asked & words_of(item.text)
+        and asked & item_words(item)
         and all(holds_phrase(item.text, phrase) for phrase in phrases)
     ]
 

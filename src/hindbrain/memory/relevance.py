@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.base.errors import EmbedderError
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
+from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.memory.encoded_texts import EncodedTexts

@@ -16,13 +16,13 @@ from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
 from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled, Updated
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
-from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
 from hindbrain.vault.actions import action
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
+from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
     from hindbrain.memory.policy.policy import Verdict
@@ -45,9 +45,9 @@ class Memory(MemoryParts):
         return set()
 
     @cached_property
-    def _seen(self) -> list[tuple[str, str]]:
-        """Notes that recalls showed, and the topic."""
-        return []
+    def _seen(self) -> dict[tuple[str, str], dict[str, None]]:
+        """Notes that recalls showed, with the topic: the ids of their memories that were shown."""
+        return {}
 
     # The verbs
 
@@ -64,13 +64,15 @@ class Memory(MemoryParts):
         created: str = "",
         day_note: str = "",
         from_owner: bool = False,
+        cues: Sequence[str] = (),
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
         `given_id`: the id that it shall have, from a caller who may have to store it again after a crash.
         `created`: the day on which it was so, YYYY-MM-DD; today when it is empty. `day_note`: the daily note
         that tells it, as a link names it; its line then has that link. `from_owner`: the owner said it in a
-        conversation. It is still the agent's word, but may replace what the owner said before.
+        conversation. It is still the agent's word, but may replace what the owner said before. `cues`: up to
+        five words or phrases under which it will be needed; those that may not be stored are left out.
         Raises UsageError, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
@@ -79,12 +81,13 @@ class Memory(MemoryParts):
         verdict = self.policy.judge(checked, source=source)
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
+        kept_cues = self._allowed_cues(cues, verdict.source)
         if verdict.action == "hold":
-            return self._hold(verdict, category, importance, tuple(tags), given_id, created)
+            return self._hold(verdict, category, importance, tuple(tags), given_id, created, kept_cues)
         waiting = Waiting(
             given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
             clean_tags(tags), created or self.today(), self.settings.strategy(strategy, importance), day_note,
-            from_owner,
+            from_owner, kept_cues,
         )  # fmt: skip
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
@@ -123,14 +126,15 @@ class Memory(MemoryParts):
         text: str | None = None,
         importance: float | None = None,
         source: str = "agent",
+        cues: Sequence[str] | None = None,
     ) -> Updated:
         """Correct a memory; other words have at most the trust of `source`, who gives them.
 
         Words of somebody who is trusted less than the line become a line of their own, which replaces it.
         Raises NotFound, UsageError, and Refused when policy does not want the words.
         """
-        if text is None and importance is None:
-            raise UsageError("nothing to change: give a new text or importance")
+        if text is None and importance is None and cues is None:
+            raise UsageError("nothing to change: give a new text, importance or cues")
         from hindbrain.memory.items.note_edit import Reword
         from hindbrain.memory.policy.provenance import lowest
 
@@ -147,14 +151,22 @@ class Memory(MemoryParts):
             trust = lowest((item.source, source))
             text, judged = self._allowed(text, trust)
             trust = lowest((item.source, judged))
-            if trust_of(trust) > trust_of(item.source) and text != item.text:
-                return self._replace(item, text, importance, trust)
-        self._applier.edit(item.path, [Reword(item, text, importance, trust)], self.today())
+        named = None if cues is None else self._allowed_cues(cues, source)
+        if text is not None and trust_of(trust) > trust_of(item.source) and text != item.text:
+            return self._replace(item, text, importance, trust, named)
+        self._applier.edit(item.path, [Reword(item, text, importance, trust, cues=named)], self.today())
         after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
         return Updated(after)
 
-    def _replace(self, item: MemoryItem, text: str, importance: float | None, source: str) -> Updated:
+    def _replace(
+        self,
+        item: MemoryItem,
+        text: str,
+        importance: float | None,
+        source: str,
+        cues: tuple[str, ...] | None,
+    ) -> Updated:
         """Other words of somebody who is trusted less: the old line stays, struck through."""
         from hindbrain.memory.items.note_edit import Add, Strike
 
@@ -167,6 +179,7 @@ class Memory(MemoryParts):
             created=self.today(),
             related=(),
             day_note="",
+            cues=item.cues if cues is None else cues,
         )
         twins = self._applier.edit(item.path, [Add(new), Strike(item, new.id)], self.today())
         kept = twins.get(new.id, new).id
@@ -244,23 +257,36 @@ class Memory(MemoryParts):
     def index_standing(self) -> IndexStanding:
         return self._around.index_standing()
 
-    def count_access(self, path: str, query: str) -> None:
-        """Note that a recall showed this note; it is written down later, so that no answer waits for it."""
-        if (path, query) not in self._seen and len(self._seen) < _MOST_SEEN:
-            self._seen.append((path, query))
+    def count_access(self, path: str, query: str, memory_id: str = "") -> None:
+        """Note that a recall showed this note, or a memory of it.
+
+        It is written down later, so that no answer waits for it.
+        """
+        if len(self._seen) < _MOST_SEEN or (path, query) in self._seen:
+            shown = self._seen.setdefault((path, query), {})
+            if memory_id:
+                shown[memory_id] = None
 
     def record_accesses(self) -> int:
         """Write down what recalls have shown; returns how many."""
-        seen, self._seen = self._seen, []
-        for path, query in seen:
-            self._around.record_access(path, query)
+        seen, self._seen = self._seen, {}
+        for (path, query), shown in seen.items():
+            self._around.record_access(path, query, tuple(shown))
         return len(seen)
 
     def pending_items(self) -> list[MemoryItem]:
         """What is acknowledged and on its way into notes."""
         return [
             MemoryItem(
-                w.id, w.text, w.category, w.importance, w.source, w.created, w.tags, day_note=w.day_note
+                w.id,
+                w.text,
+                w.category,
+                w.importance,
+                w.source,
+                w.created,
+                w.tags,
+                day_note=w.day_note,
+                cues=w.cues,
             )
             for w in self.queue.pending()
         ]
@@ -273,6 +299,7 @@ class Memory(MemoryParts):
         tags: tuple[str, ...],
         given_id: str,
         created: str,
+        cues: tuple[str, ...],
     ) -> Remembered:
         from hindbrain.memory.inbox.inbox import Proposal
 
@@ -280,7 +307,7 @@ class Memory(MemoryParts):
         id_ = f"p-{given_id.removeprefix('m-')}" if given_id else ""
         proposal = Proposal(
             id_, text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
-            created or self.today(),
+            created or self.today(), cues=cues,
         )  # fmt: skip
         held = self.inbox.hold(proposal)
         return Remembered(
@@ -324,6 +351,10 @@ class Memory(MemoryParts):
         if verdict.action != "accept":
             raise Refused(f"the memory was not changed: {'; '.join(verdict.reasons)}")
         return fold(verdict.text), verdict.source
+
+    def _allowed_cues(self, cues: Sequence[str], source: str) -> tuple[str, ...]:
+        given = [check_text(cue) for cue in cues if fold(cue)]
+        return self.policy.cues(given, source=source) if given else ()
 
     def _find_stored(self, memory_id: str) -> MemoryItem:
         """The memory in its note; one that waits is brought there first."""

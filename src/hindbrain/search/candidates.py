@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
 from hindbrain.base.plural import plural
-from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
+from hindbrain.index.store import IndexStore, MemoryInfo, NoteInfo, PassageInfo
 from hindbrain.search.adjustments import NONE, moved
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
@@ -52,6 +52,7 @@ class Found:
         self, understood: Understood, terms: tuple[Term, ...], passages: list[PassageInfo],
         notes: Mapping[int, NoteInfo], candidates: list[Candidate],
         meaning: QueryMeaning | None, notices: tuple[str, ...], words: Scores,
+        memories: Mapping[int, MemoryInfo],
     ) -> None:  # fmt: skip
         self.understood = understood
         self.terms = terms
@@ -61,11 +62,22 @@ class Found:
         self.meaning = meaning  # None: only words were looked at
         self.notices = notices
         self.words = words  # where each term stands
+        self.memories = memories  # of the passages that hold one
         self._possible = sum(term.idf for term in terms)
 
     def coverage(self, candidate: Candidate) -> float:
         """How much of what the query's words can tell is in the passage and around it, 0..1."""
         return min(1.0, candidate.lexical / self._possible) if self._possible > 0 else 0.0
+
+    def day_of(self, i: int) -> str:
+        """The day of the memory, else of the note; "" when neither tells it."""
+        memory = self.memories.get(self.passages[i].id)
+        return memory.created if memory and memory.created else self.notes[self.passages[i].note_id].date
+
+    def importance_told(self, i: int) -> float:
+        """As the owner gave it, before feedback."""
+        memory = self.memories.get(self.passages[i].id)
+        return memory.importance if memory else importance_of(self.notes[self.passages[i].note_id])
 
     def place(self, i: int) -> str:
         return f"{self.notes[self.passages[i].note_id].path}:{self.passages[i].first_line}"
@@ -158,6 +170,14 @@ class CandidateFinder:
         dated = {id_: in_windows(note, understood.windows, today) for id_, note in notes.items()}
         ages = self._ages(notes)
         weights = self._importances(notes)
+        memories = self._store.memories_in(real)
+        own = {id_: _as_told(notes[one.note_id], one) for id_, one in memories.items()}
+        own_dated = {id_: in_windows(note, understood.windows, today) for id_, note in own.items()}
+        own_ages = self._ages(own)
+        moves = self._view.adjustments.items
+        own_weights = {
+            id_: moved(one.importance, moves.get(one.id, NONE).change) for id_, one in memories.items()
+        }
         trust = 1.0 if meaning is None else meaning.trust
         candidates = [
             Candidate(
@@ -166,13 +186,13 @@ class CandidateFinder:
                 lexical=words[i],
                 semantic=cosines[i],
                 trust=trust,
-                date=dated[info.note_id],
-                importance=weights[info.note_id],
-                age_days=ages[info.note_id],
+                date=own_dated.get(info.id, dated[info.note_id]),
+                importance=own_weights.get(info.id, weights[info.note_id]),
+                age_days=own_ages.get(info.id, ages[info.note_id]),
             )
             for i, info in enumerate(infos)
         ]
-        return Found(understood, terms, infos, notes, candidates, meaning, notices, lexical)
+        return Found(understood, terms, infos, notes, candidates, meaning, notices, lexical, memories)
 
     def _keep(self, query: FullQuery, phrases: Sequence[str]) -> Keep | None:
         """The passages that may be hits; None: all."""
@@ -360,8 +380,12 @@ class CandidateFinder:
         if not usage:
             return
         now = self._clock.now()
+        shown = self._store.memory_usage({one.id for one in found.memories.values()})
         for candidate in found.candidates:
-            count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
+            if memory := found.memories.get(candidate.id):
+                count, last = shown.get(memory.id, (0, math.nan))
+            else:
+                count, last = usage.get(found.notes[candidate.note_id].path, (0, math.nan))
             candidate.opened, candidate.opened_days = count, (now - last) / _DAY_S
 
     def _add_speakers(self, text: str, found: Found) -> None:
@@ -407,6 +431,11 @@ def _last_days(window: DateWindow, today: date) -> list[date]:
     last = min(window.end.toordinal() - 1, max(window.start, today).toordinal() + 7)
     first = max(window.start.toordinal(), last - _DAYS + 1)
     return [date.fromordinal(day) for day in range(last, first - 1, -1)]
+
+
+def _as_told(note: NoteInfo, memory: MemoryInfo) -> NoteInfo:
+    """The note with the day of the memory, where that has one."""
+    return note._replace(date=memory.created) if memory.created else note
 
 
 def importance_of(note: NoteInfo) -> float:

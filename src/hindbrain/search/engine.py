@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import ConfigError, EmbedderError, UsageError
-from hindbrain.index.store import IndexStore, NoteInfo, PassageInfo
-from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, importance_of, no_day_notes
+from hindbrain.index.store import IndexStore, PassageInfo
+from hindbrain.search.candidates import CandidateFinder, DayNotes, Found, no_day_notes
 from hindbrain.search.diversity import SeenWords, jaccard, mmr
 from hindbrain.search.hit import Hit, QueryWord, SearchResult
 from hindbrain.search.profiles import Candidate, Profile, Shares, default, profile_named, whole_note
@@ -209,7 +209,7 @@ class SearchEngine:
         note = found.notes[info.note_id]
         text = self._view.text_of(info.note_id)
         before, after = _neighbours(text, info)
-        shares = _explained(shares, candidate, note)
+        shares = _explained(shares, candidate, found.importance_told(i))
         return Hit(
             passage=f"{info.uid:016x}" if note.passages else "",
             path=note.path,
@@ -218,7 +218,7 @@ class SearchEngine:
             first_line=info.first_line,
             last_line=info.last_line,
             text=text[info.start : info.stop],
-            date=note.date,
+            date=found.day_of(i),
             score=score,
             confidence=confidence(candidate, found.coverage(candidate)),
             why={name: round(value, 4) for name, value in shares.items() if value},
@@ -266,9 +266,9 @@ def _lowered(hits: Sequence[Hit]) -> list[Hit]:
     ]
 
 
-def _explained(shares: Shares, candidate: Candidate, note: NoteInfo) -> Shares:
+def _explained(shares: Shares, candidate: Candidate, told: float) -> Shares:
     """With the part of the importance that is feedback's under its own name."""
-    by_feedback = candidate.importance - importance_of(note)
+    by_feedback = candidate.importance - told
     whole = shares.get("importance", 0.0)
     if not by_feedback or not whole:
         return shares

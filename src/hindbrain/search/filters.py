@@ -1,6 +1,10 @@
-"""Which notes a filter lets through. Values of the user are bound, never written into SQL."""
+"""Which passages a filter lets through. A memory counts with its own day, tags and kind.
 
-from collections.abc import Sequence
+Values of the user are bound, never written into SQL.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from hindbrain.base.clock import Clock
@@ -8,13 +12,33 @@ from hindbrain.base.errors import UsageError
 from hindbrain.index.store import IndexStore, Value
 from hindbrain.search.query import Filters
 
+_TAGGED = "id IN (SELECT note_id FROM tag"
 _PARA = ("project", "area", "resource", "archive")
 
 
 def allowed_notes(store: IndexStore, filters: Filters, clock: Clock) -> list[tuple[int, int]]:
-    """Return (first passage, passages) of each note for which every filter holds."""
+    """Return (first passage, passages) of what every filter holds for: notes, and memories by themselves."""
     conditions, values = _conditions(filters, clock)
-    return store.note_spans_where(" AND ".join(conditions), [_bindable(value) for value in values])
+    spans = store.note_spans_where(" AND ".join(conditions), [_bindable(value) for value in values])
+    if not (filters.tags or filters.type or filters.since or filters.until):
+        return spans
+    conditions, values = _conditions(filters, clock, of_memory=True)
+    wanted = store.memory_passages_where(" AND ".join(conditions), [_bindable(value) for value in values])
+    return [*_without(spans, store.memory_passages()), *((id_, 1) for id_ in wanted)]
+
+
+def _without(spans: list[tuple[int, int]], memories: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The spans without the passages of memories. `memories`: ascending."""
+    for first, count in spans:
+        if not count:
+            yield first, count  # a note of properties alone is found by its name
+        stop = first + count
+        for at in range(bisect_left(memories, first), bisect_left(memories, stop)):
+            if memories[at] > first:
+                yield first, memories[at] - first
+            first = memories[at] + 1
+        if stop > first:
+            yield first, stop - first
 
 
 def missing_tags(store: IndexStore, tags: Sequence[str]) -> tuple[str, ...]:
@@ -33,18 +57,19 @@ def missing_tags(store: IndexStore, tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(notices)
 
 
-def _conditions(filters: Filters, clock: Clock) -> tuple[list[str], list[Value]]:
-    conditions, values = ["TRUE"], list[Value]()
+def _conditions(filters: Filters, clock: Clock, *, of_memory: bool = False) -> tuple[list[str], list[Value]]:
+    conditions, values = ["passages > 0" if of_memory else "TRUE"], list[Value]()
     folder = filters.folder.strip("/")
     if folder:
         conditions.append("(path = ? OR substr(path, 1, ?) = ?)")
         values += [folder, len(folder) + 1, folder + "/"]
     for tag in filters.tags:
         name = tag.lstrip("#").casefold()
-        conditions.append("id IN (SELECT note_id FROM tag WHERE tag = ? OR substr(tag, 1, ?) = ?)")
+        table = "(m.note_id, m.line) IN (SELECT note_id, line FROM memory_tag" if of_memory else _TAGGED
+        conditions.append(f"{table} WHERE tag = ? OR substr(tag, 1, ?) = ?)")
         values += [name, len(name) + 1, name + "/"]
     if filters.type:
-        conditions.append("type = ?")
+        conditions.append("? IN (type, m.kind)" if of_memory else "type = ?")
         values.append(filters.type)
     if filters.para:
         if filters.para not in _PARA:
@@ -58,13 +83,14 @@ def _conditions(filters: Filters, clock: Clock) -> tuple[list[str], list[Value]]
         raise UsageError(
             f"the range is reversed: it begins on {filters.since} and ends on {filters.until}; swap the two"
         )
-    # A note without a date counts on the owner's day of its last change.
+    # A note without a date counts on the owner's day of its last change, and a memory as its note.
+    day = "coalesce(nullif(m.created, ''), date)" if of_memory else "date"
     if filters.since:
         first = _day(filters.since)
-        conditions.append("(CASE date WHEN '' THEN mtime_ns >= ? ELSE date >= ? END)")
+        conditions.append(f"(CASE {day} WHEN '' THEN mtime_ns >= ? ELSE {day} >= ? END)")
         values += [int(clock.midnight(first) * 1e9), first.isoformat()]
     if filters.until and (last := _day(filters.until)) < date.max:
-        conditions.append("(CASE date WHEN '' THEN mtime_ns < ? ELSE date <= ? END)")
+        conditions.append(f"(CASE {day} WHEN '' THEN mtime_ns < ? ELSE {day} <= ? END)")
         values += [int(clock.midnight(last + timedelta(days=1)) * 1e9), last.isoformat()]
     return conditions, values
 

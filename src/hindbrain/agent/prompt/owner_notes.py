@@ -13,10 +13,10 @@ from hindbrain.base.errors import HindbrainError, NotFound
 from hindbrain.base.secrets import redact
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, note_text, pick_lines, text_of
 from hindbrain.context.tokens import count_tokens
-from hindbrain.memory.items.item_line import read_line
 from hindbrain.memory.policy.hidden_text import strip_hidden
 from hindbrain.memory.policy.protected import INSTRUCTION_ROLES
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.parse import decode_note
 from hindbrain.vault.path_rules import check_existing_path

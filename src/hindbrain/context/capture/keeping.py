@@ -123,7 +123,7 @@ def log_session(memory: Memory, began: float, ended: float, *, project: str, hos
     Tasks in progress and to-dos that were heard on that day remain for tomorrow.
     """
     from hindbrain.memory.daily.daily import OpenNote, Session
-    from hindbrain.memory.items.item_text import escape
+    from hindbrain.vault.items.item_text import escape
 
     day = memory.clock.local(ended or began).date().isoformat()
     tasks = memory.tasks.list(status="all") if ended else []

@@ -15,8 +15,8 @@ from hindbrain.base.errors import HindbrainError, ModelDown, ModelError
 from hindbrain.base.plural import plural
 from hindbrain.context.flush.grounding import Ground
 from hindbrain.context.flush.rules import DOUBTFUL, SURE, Candidate
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.models.chat import ChatMessage, ask
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.context.messages import Message
@@ -42,11 +42,13 @@ Find what will be of value in later conversations:
 4. action items
 5. patterns: what worked, what failed, and why
 
-Answer with JSON: {{"memories": [{{"category": ..., "content": ..., "importance": ..., "evidence": ...}}]}}
+Answer with JSON:
+{{"memories": [{{"category": ..., "content": ..., "importance": ..., "evidence": ..., "cues": [...]}}]}}
 - category: one of {", ".join(CATEGORIES)}
 - content: one clear statement in the third person ("User prefers ..."), understandable on its own
 - importance: 0.0 to 1.0
 - evidence: the exact words of the conversation that say it, copied, at least three words
+- cues: up to 5 words or phrases that a later request will use when this is needed, not in content
 Leave out greetings, questions, guesses, what only matters for the task at hand, and secrets.
 If there is nothing worth keeping, answer with exactly: {NO_REPLY}
 """
@@ -62,8 +64,9 @@ SCHEMA: dict[str, object] = {
                     "content": {"type": "string"},
                     "importance": {"type": "number"},
                     "evidence": {"type": "string"},
+                    "cues": {"type": "array", "items": {"type": "string"}},
                 },
-                "required": ["category", "content", "importance", "evidence"],
+                "required": ["category", "content", "importance", "evidence", "cues"],
                 "additionalProperties": False,
             },
         }
@@ -185,8 +188,13 @@ def _checked(item: Any, ground: Ground) -> Candidate | Dropped:
     why = verdict.reason or "found by the model"
     return Candidate(
         content, category.strip().lower(), _importance(item.get("importance")), confidence, str(evidence),
-        why, verdict.from_owner,
+        why, verdict.from_owner, _cues(item.get("cues")),
     )  # fmt: skip
+
+
+def _cues(value: Any) -> tuple[str, ...]:
+    """Words by which it is found, not what it says: they need not have been said."""
+    return tuple(cue for cue in value if isinstance(cue, str)) if isinstance(value, list) else ()
 
 
 def _importance(value: Any) -> float:

@@ -18,15 +18,15 @@ from hindbrain.context.flush.rules import Candidate, find_candidates
 from hindbrain.context.flush.tally import Tally
 from hindbrain.context.flush.weighing import weigh
 from hindbrain.memory.answers import Remembered
-from hindbrain.memory.items.item_text import fold, unlinked
+from hindbrain.vault.items.item_text import fold, unlinked
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.messages import Message
     from hindbrain.context.turn import SessionKey
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
+    from hindbrain.vault.items.item import MemoryItem
 
 By: TypeAlias = Literal["rules", "model"]
 
@@ -225,6 +225,7 @@ class _Work:
             tags=TAGS,
             strategy="batched",
             from_owner=candidate.from_owner,
+            cues=candidate.cues,
         )
 
     def _known(self, text: str) -> MemoryItem | None:
@@ -257,8 +258,9 @@ class _Work:
             return None
         reason = "; ".join(("heard in a conversation: " + candidate.why, *verdict.reasons))
         proposal = Proposal(
-            "", text, candidate.category, candidate.importance, verdict.source, reason, TAGS, memory.today()
-        )
+            "", text, candidate.category, candidate.importance, verdict.source, reason, TAGS, memory.today(),
+            cues=memory.policy.cues(candidate.cues, source=verdict.source),
+        )  # fmt: skip
         id_ = memory.inbox.hold(proposal)
         return Remembered(id_, "held", text, candidate.category, verdict.source, reasons=(reason,))
 

@@ -12,10 +12,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import NotFound
-from hindbrain.memory.items.item_text import escape, fold, unlinked
 from hindbrain.memory.notes.scribe import compose_note, file_name
 from hindbrain.memory.notes.section_end import appended_below
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.item_text import escape, fold, unlinked
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.path_rules import check_note_path
 

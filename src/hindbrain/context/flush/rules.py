@@ -45,6 +45,7 @@ class Candidate(NamedTuple):
     evidence: str  # as it was said
     why: str  # the cue, for whoever decides in the inbox
     from_owner: bool = False  # the user said it, in their own words
+    cues: tuple[str, ...] = ()  # words under which it will be needed, as a model gives them; unchecked
 
     @property
     def sure(self) -> bool:

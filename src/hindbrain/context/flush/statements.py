@@ -13,8 +13,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hindbrain.context.flush.sentences import split_sentences
-from hindbrain.memory.items.item_text import fold, unlinked
 from hindbrain.memory.items.typed_text import without_mark
+from hindbrain.vault.items.item_text import fold, unlinked
 from hindbrain.vault.line_shapes import indent_of
 from hindbrain.vault.note import Block
 from hindbrain.vault.parse import parse_note, split_lines

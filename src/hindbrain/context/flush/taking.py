@@ -18,12 +18,12 @@ from hindbrain.base.errors import HindbrainError, UsageError
 from hindbrain.context.flush.statements import Statement, statements_of
 from hindbrain.context.flush.taken import Taken
 from hindbrain.memory.daily.daily_note import add_items
-from hindbrain.memory.items.item_line import read_line
-from hindbrain.memory.items.item_text import escape, fold, unlinked
 from hindbrain.memory.notes.scribe import clean_text, compose_note
 from hindbrain.memory.policy.own_output import strip_own_output
 from hindbrain.memory.policy.provenance import agent_claim
 from hindbrain.vault.inline import mask_code
+from hindbrain.vault.items.item_line import read_line
+from hindbrain.vault.items.item_text import escape, fold, unlinked
 from hindbrain.vault.lines import NoteLines
 
 if TYPE_CHECKING:

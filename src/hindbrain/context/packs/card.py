@@ -40,10 +40,10 @@ from hindbrain.vault.logseq import open_tasks as marked_tasks
 from hindbrain.vault.parse import parse_note
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.notes.notebook import Page
     from hindbrain.memory.service import Memory
     from hindbrain.memory.tasks.task_line import TaskItem
+    from hindbrain.vault.items.item import MemoryItem
 
 _CARD_ROLES = ("profile", "memory")  # memory only where it is one note; `identity` is the agent's
 # What is known about the owner, and what always holds; fixes and actions enter when a prompt needs them.
@@ -304,7 +304,7 @@ def _notes_for_today(
     memory: Memory, room: Room, notices: list[str], known: Container[str] = ()
 ) -> list[Excerpt]:
     """What the last day left for the next one, without what is done by now and what is `known`."""
-    from hindbrain.memory.items.item_line import read_line
+    from hindbrain.vault.items.item_line import read_line
 
     try:
         path, lines = memory.daily.notes_for_today()

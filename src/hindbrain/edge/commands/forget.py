@@ -14,7 +14,7 @@ from hindbrain.base.plural import plural
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output, safe
 from hindbrain.memory.answers import Forgotten
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 _ID = re.compile(r"(?:\[\[.*)?\^?m-[\w-]+(?:\]\])?")  # also as a link of a note cites it
 _SHOWN = 10

@@ -201,4 +201,4 @@ def _proposal_data(item: Proposal) -> dict[str, Any]:
     shared = ("id", "kind", "text", "source", "reason", "created", "ticked")
     own = ("template", "success", "runs") if item.kind == "skill" else ("category", "importance")
     told = {name: getattr(item, name) for name in (*shared, *own)}
-    return told if item.kind == "skill" else told | {"tags": list(item.tags)}
+    return told if item.kind == "skill" else told | {"tags": list(item.tags), "cues": list(item.cues)}

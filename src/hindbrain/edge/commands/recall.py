@@ -69,6 +69,7 @@ def recalled_data(found: Recalled) -> dict[str, Any]:
                 "source": memory.item.source,
                 "created": memory.item.created,
                 "tags": list(memory.item.tags),
+                "cues": list(memory.item.cues),
                 "superseded": memory.item.superseded,
                 "path": memory.item.path,
                 "line": memory.item.line,

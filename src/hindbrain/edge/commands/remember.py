@@ -35,6 +35,13 @@ def configure(parser: ArgumentParser) -> None:
         help="whose word it is: user, agent, tool, web or import; the last two wait in the inbox",
     )
     parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="may be repeated")
+    parser.add_argument(
+        "--cue",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="a word or phrase under which it will be needed; at most 5, repeated or with commas",
+    )
 
 
 def run(args: Namespace, out: Output) -> int:
@@ -52,6 +59,7 @@ def run(args: Namespace, out: Output) -> int:
             importance=args.importance,
             source=source,
             tags=args.tag,
+            cues=args.cue,
             strategy="immediate",
         )
         # Before the index hears of it: that may take a while, and the memory is stored.

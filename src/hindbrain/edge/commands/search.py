@@ -37,7 +37,9 @@ def configure(parser: ArgumentParser) -> None:
         metavar="TAG",
         help="only notes with this tag or one below it; may be repeated",
     )
-    parser.add_argument("--type", default="", metavar="TYPE", help="only notes whose property 'type' is this")
+    parser.add_argument(
+        "--type", default="", metavar="TYPE", help="only notes of this 'type', or memories of it"
+    )
     parser.add_argument("--para", default="", metavar="CATEGORY", help="project, area, resource or archive")
     parser.add_argument("--area", default="", metavar="NAME", help="the folder below a PARA folder")
     parser.add_argument(

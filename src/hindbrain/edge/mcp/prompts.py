@@ -14,9 +14,9 @@ from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.context.packs.pack import Excerpt
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit
+    from hindbrain.vault.items.item import MemoryItem
 
 _LONGEST_TOPIC = 200  # characters
 

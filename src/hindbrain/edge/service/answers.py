@@ -110,7 +110,7 @@ def save(app: App, given: Arguments) -> Result:
     try:
         done = app.memory.remember(
             given["text"], category=given.get("category", "fact"), importance=given.get("importance", 0.5),
-            source="agent", tags=given.get("tags", ()),
+            source="agent", tags=given.get("tags", ()), cues=given.get("cues", ()),
         )  # fmt: skip
     except Refused as error:
         return {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from hindbrain.base.errors import UsageError
 from hindbrain.edge.arguments import Arguments, checked_fields
 from hindbrain.edge.service import answers
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools.tool import Param, check_arguments
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -51,6 +51,7 @@ _SAVED = _Fields(
         Param("category", "string", "", choices=CATEGORIES),
         Param("importance", "number", "", minimum=0, maximum=1),
         Param("tags", "array", ""),
+        Param("cues", "array", ""),
     ),
 )
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from hindbrain.memory.daily.daily_note import END, START, TOMORROW
-from hindbrain.memory.items.item_line import ItemLine, read_line
-from hindbrain.memory.items.item_text import fold, unlinked
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.vault.items.item_line import ItemLine, read_line
+from hindbrain.vault.items.item_text import fold, unlinked
 from hindbrain.vault.note import Block, Note
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.parse import decode_note, parse_note

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from hindbrain.memory.items.item import MemoryItem, parse_items
+from hindbrain.vault.items.item import MemoryItem, parse_items
 from hindbrain.vault.parse import decode_note
 
 _MOST_NAMED = 20  # lines in a report

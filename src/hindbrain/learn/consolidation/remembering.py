@@ -15,7 +15,7 @@ from hindbrain.base.errors import HindbrainError, NoteUnreadable, Refused, Usage
 from hindbrain.learn.consolidation.daily_facts import Fact, facts_of
 from hindbrain.learn.consolidation.day_events import DayEvent, events_of
 from hindbrain.learn.pages.drafts import drafts_on
-from hindbrain.memory.items.item_text import unlinked
+from hindbrain.vault.items.item_text import unlinked
 
 if TYPE_CHECKING:
     from hindbrain.learn.consolidation.importance import Thresholds

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.conflicts.conflict import common_words
 from hindbrain.memory.conflicts.statement import read_statement, word_of
-from hindbrain.memory.items.item import MemoryItem, trust_of
-from hindbrain.memory.items.item_text import unlinked
 from hindbrain.models.chat import ChatMessage, ask
+from hindbrain.vault.items.item import MemoryItem, trust_of
+from hindbrain.vault.items.item_text import unlinked
 
 if TYPE_CHECKING:
     from hindbrain.models.chat import ChatModel

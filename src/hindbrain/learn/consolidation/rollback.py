@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from hindbrain.learn.consolidation.proof import Change, Proof, prove
 from hindbrain.learn.consolidation.remembering import CONSOLIDATED_TAG
 from hindbrain.learn.consolidation.watching import changes_of, take_back
-from hindbrain.memory.items.item import MemoryItem, parse_items
-from hindbrain.memory.items.item_line import read_line
 from hindbrain.memory.storage.queue import Waiting
+from hindbrain.vault.items.item import MemoryItem, parse_items
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.parse import decode_note
 from hindbrain.vault.path_rules import check_existing_path
 
@@ -122,5 +122,5 @@ def _is_of_ours(item: MemoryItem) -> bool:
 def _waiting(item: MemoryItem, now: float) -> Waiting:
     return Waiting(
         item.id, item.text, now, item.category, item.importance, item.source, item.tags, item.created,
-        "deferred",
+        "deferred", item.day_note, cues=item.cues,
     )  # fmt: skip

@@ -17,9 +17,9 @@ from hindbrain.base.clock import local_time
 from hindbrain.base.errors import HindbrainError
 from hindbrain.learn.consolidation.importance import decay
 from hindbrain.memory.items.archived import archive_folder
-from hindbrain.memory.items.item import Entry, MemoryItem, parse_entries
-from hindbrain.memory.items.item_line import read_line
 from hindbrain.memory.items.word_index import asked_words, words_of
+from hindbrain.vault.items.item import Entry, MemoryItem, parse_entries
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.path_rules import check_note_path
 
@@ -67,11 +67,13 @@ class Moved(NamedTuple):
 def uses_of(accesses: Iterable[Access], injections: Iterable[tuple[float, Sequence[str]]]) -> Uses:
     """`injections`: when which ids were put into a prompt."""
     opened: dict[str, dict[str, float]] = {}
-    for path, at, query in accesses:
+    injected: dict[str, float] = {}
+    for path, at, query, shown in accesses:
+        for id_ in shown:
+            injected[id_] = max(injected.get(id_, 0.0), at)
         last = opened.setdefault(path, {})
         for word in asked_words(query) or {""}:
             last[word] = max(last.get(word, 0.0), at)
-    injected: dict[str, float] = {}
     for at, items in injections:
         for one in items:
             id_ = one.rpartition("^")[2]

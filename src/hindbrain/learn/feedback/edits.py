@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.memory.items.item import MemoryItem, parse_items
-from hindbrain.memory.items.item_text import fold
+from hindbrain.vault.items.item import MemoryItem, parse_items
+from hindbrain.vault.items.item_text import fold
 from hindbrain.vault.lines import NoteLines
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from hindbrain.search.adjustments import FEEDBACK, VERSION
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.learn.runs.episode import Episode
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.service import Memory
+    from hindbrain.vault.items.item import MemoryItem
     from hindbrain.vault.revisions import Revision
     from hindbrain.vault.write import VaultWriter
 
@@ -127,7 +127,7 @@ def recalls_of(items: Sequence[MemoryItem], accesses: Sequence[Access], *, now: 
         for word in words_of(item.text) if item.id else ():
             holding.setdefault((item.path, word), []).append(item.id)
     found: defaultdict[str, float] = defaultdict(float)
-    for path, at, query in accesses[-_MOST_ACCESSES:]:
+    for path, at, query, _ in accesses[-_MOST_ACCESSES:]:
         asked = asked_words(query)
         shared = Counter(id_ for word in asked for id_ in holding.get((path, word), ()))
         weight = 0.5 ** (max(0.0, now - at) / _DAY_S / RECALL_HALF_LIFE_DAYS)

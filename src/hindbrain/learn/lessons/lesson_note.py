@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from hindbrain.learn.lessons.lesson import Lesson, State
 from hindbrain.learn.recording.wording import block_id, day_of, harmless, item_id, plain
-from hindbrain.memory.items.item import Entry, parse_entries
-from hindbrain.memory.items.item_line import read_line
+from hindbrain.vault.items.item import Entry, parse_entries
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.origin import SOURCES
 from hindbrain.vault.parse import decode_note, parse_note

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.lessons.lesson_note import LIVE, RETIRED, NotedLesson, parse_lessons, sentence_of
-from hindbrain.memory.items.item_line import Field, read_line
+from hindbrain.vault.items.item_line import Field, read_line
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.parse import decode_note, parse_note
 

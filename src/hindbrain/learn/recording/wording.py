@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import local_time
-from hindbrain.memory.items.item_text import fold
+from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Action, Episode

@@ -11,14 +11,14 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.recording.wording import block_id, clock_of, day_of
-from hindbrain.memory.items.item_text import escape, fold
+from hindbrain.vault.items.item_text import escape, fold
 
 if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.runs.episode import Episode
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.memory.tasks.task_line import TaskItem
+    from hindbrain.vault.items.item import MemoryItem
 
 _LONGEST = 300  # characters of one fact
 _THIRD_FAILURE = 2  # the place of the failure, among a lesson's evidence, that made it a lesson

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hindbrain.learn.templates.template import Slot, Step, Template
-from hindbrain.memory.items.item_text import escape, unescape
 from hindbrain.vault.inline import mask_code
+from hindbrain.vault.items.item_text import escape, unescape
 from hindbrain.vault.note import Note, Property
 from hindbrain.vault.origin import source_of_note
 from hindbrain.vault.parse import decode_note, parse_note

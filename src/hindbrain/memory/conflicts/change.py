@@ -24,7 +24,7 @@ from hindbrain.memory.conflicts.statement import (
     words_of,
 )
 from hindbrain.memory.conflicts.wording import ATTRIBUTES, CHANGES, EXCHANGED, STATES, word_set
-from hindbrain.memory.items.item_text import unlinked
+from hindbrain.vault.items.item_text import unlinked
 
 _VERBS = "|".join(CHANGES.split())
 # Each form names what was (`before`) and what is (`after`, or the end of `head`); other words tell of what.

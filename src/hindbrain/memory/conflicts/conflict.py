@@ -18,11 +18,11 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.conflicts.contradiction import contradicts
 from hindbrain.memory.conflicts.sameness import fuller_of, why_apart
 from hindbrain.memory.conflicts.statement import MAX_CHARS, Statement, read_statement
-from hindbrain.memory.items.item_text import unlinked
+from hindbrain.vault.items.item_text import unlinked
 
 if TYPE_CHECKING:
-    from hindbrain.memory.items.item import MemoryItem
     from hindbrain.models.embedder import Embedder, Vectors
+    from hindbrain.vault.items.item import MemoryItem
 
 MERGE = 0.9
 RELATED = 0.7

@@ -22,8 +22,8 @@ from hindbrain.memory.daily.daily_note import (
     section_lines,
     times,
 )
-from hindbrain.memory.items.item_text import fold
 from hindbrain.memory.items.typed_text import without_mark
+from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hindbrain.memory.items.item_text import unlinked
+from hindbrain.vault.items.item_text import unlinked
 
 _WORD = re.compile(r"[^\W_]+")
 _SMALL = frozenset({"a", "an", "the"})

@@ -16,7 +16,7 @@ from hindbrain.base.clock import Clock
 from hindbrain.memory.answers import Remembered
 from hindbrain.memory.forgetting.event_log import Event, EventLog, Mark
 from hindbrain.memory.forgetting.fingerprint import Fingerprint, checksum, fingerprint
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.memory.forgetting.tombstones import Tombstones

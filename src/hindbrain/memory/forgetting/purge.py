@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from hindbrain.base.errors import Busy, HindbrainError, NotFound, UsageError, WriteFailed
 from hindbrain.base.json_lines import as_object
 from hindbrain.memory.forgetting.traces import Traces, texts_of
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.storage.merged_ids import MergedIds
+from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.memory.notes.notebook import Page
@@ -147,7 +147,12 @@ def _without_queries(data: bytes, traces: Traces) -> bytes:
     for line in data.split(b"\n"):
         event = as_object(line)
         if event is not None and traces.hinted_at(str(event.get("query", ""))):
-            line = json.dumps({**event, "query": ""}, ensure_ascii=True).encode("ascii")
+            event = {**event, "query": ""}
+            line = json.dumps(event, ensure_ascii=True).encode("ascii")
+        shown = event.get("memories") if event is not None else None
+        if event is not None and isinstance(shown, list) and traces.memory_id in shown:
+            left = [id_ for id_ in shown if id_ != traces.memory_id]
+            line = json.dumps({**event, "memories": left}, ensure_ascii=True).encode("ascii")
         lines.append(line)
     return b"\n".join(lines)
 

@@ -10,8 +10,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.memory.items.item import parse_items
 from hindbrain.vault.hashing import ABSENT
+from hindbrain.vault.items.item import parse_items
 from hindbrain.vault.marks import block_ids
 from hindbrain.vault.parse import decode_note
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterable
 
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.items.item import parse_entries, wordings_below
-from hindbrain.memory.items.item_line import read_line
 from hindbrain.search.terms import STOP_WORDS
+from hindbrain.vault.items.item import parse_entries, wordings_below
+from hindbrain.vault.items.item_line import read_line
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.parse import decode_note
 

@@ -26,8 +26,8 @@ from hindbrain.memory.inbox.inbox_log import InboxLog, Known, State
 from hindbrain.memory.inbox.inbox_note import InboxLine, Proposal
 from hindbrain.memory.inbox.inbox_plan import Decided, Plan, memory_id, plan_settling, with_trust
 from hindbrain.memory.inbox.presence import agent_among
-from hindbrain.memory.items.item import MemoryItem
 from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard
+from hindbrain.vault.items.item import MemoryItem
 from hindbrain.vault.lock import FileLock
 
 if TYPE_CHECKING:
@@ -373,6 +373,7 @@ class Inbox:
             proposal.source,
             proposal.created or self._today(),
             proposal.tags,
+            cues=proposal.cues,
         )
         self._store(item, self._today())
 
@@ -457,7 +458,7 @@ class Inbox:
             yield
 
     def _new_id(self) -> str:
-        from hindbrain.memory.items.item import new_id
+        from hindbrain.vault.items.item import new_id
 
         return new_id("p")
 

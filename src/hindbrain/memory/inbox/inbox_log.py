@@ -123,6 +123,7 @@ class InboxLog:
                 digest=str(event.get("digest", "")),
                 role=str(event.get("role", "")),
                 heading=str(event.get("heading", "")),
+                cues=tuple(map(str, event.get("cues", ()))),
             )
         except (TypeError, ValueError):
             return
@@ -154,5 +155,6 @@ def _event(known: Known) -> Event:
         "reason": proposal.reason,
         "tags": list(proposal.tags),
         "created": proposal.created,
+        **({"cues": list(proposal.cues)} if proposal.cues else {}),
         **({"role": proposal.role, "heading": proposal.heading} if proposal.role else {}),
     }

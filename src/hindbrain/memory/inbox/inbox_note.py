@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-from hindbrain.memory.items.category import CATEGORIES
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
 from hindbrain.memory.policy.protected import OWNER_ROLES
+from hindbrain.vault.items.category import CATEGORIES
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, join_cues, read_cues
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.origin import SOURCES
 
@@ -32,7 +32,7 @@ _LINE = re.compile(
 )
 _ID = re.compile(r"(?:^|\s)\^(p-[A-Za-z0-9]+)(?=\s|$)")
 _FIELD = re.compile(
-    r"\s*[\[(](category|importance|source|reason|tags|created|ticked|for|under)::([^\[\]()]*)[\])]",
+    r"\s*[\[(](category|importance|source|reason|tags|cues|created|ticked|for|under)::([^\[\]()]*)[\])]",
     re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"\s*\[template::\s*\[\[([^\[\]|#^]+)\]\]\s*\]", re.IGNORECASE)
@@ -67,6 +67,7 @@ class Proposal(NamedTuple):
     ticked: bool = False  # in the note, while an agent was running: it waits for a person to confirm
     role: str = ""  # of a line for one of the owner's own notes: the role of that note; "" for a memory
     heading: str = ""  # of such a line: the section; "" for the end of the note
+    cues: tuple[str, ...] = ()  # under which a memory will be needed
 
     @property
     def key(self) -> str:
@@ -101,6 +102,8 @@ def render(proposal: Proposal) -> str:
     fields.append(f"[source:: {proposal.source}]")
     if proposal.tags:
         fields.append(f"[tags:: {_plain(', '.join(proposal.tags))}]")
+    if cues := join_cues(proposal.cues):
+        fields.append(f"[cues:: {', '.join(cues)}]")
     if proposal.role:
         fields.append(f"[for:: {proposal.role}]")
     if proposal.heading:
@@ -256,6 +259,7 @@ def _proposal(id_: str, text: str, fields: dict[str, list[str]]) -> Proposal:
         ticked="ticked" in fields,
         role=role if (role := fields.get("for", [""])[-1].lower()) in OWNER_ROLES else "",
         heading=fields.get("under", [""])[-1],
+        cues=read_cues(fields.get("cues", [""])[-1]),
     )
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError, NotFound
-from hindbrain.memory.items.category import CATEGORIES, category_of_note
-from hindbrain.memory.items.item import MemoryItem, parse_items, trust_of
-from hindbrain.memory.items.plain_list import plain_blocks
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.category import CATEGORIES, category_of_note
+from hindbrain.vault.items.item import MemoryItem, parse_items, trust_of
+from hindbrain.vault.items.plain_list import plain_blocks
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.path_rules import check_existing_path
 from hindbrain.vault.paths import stamp_of

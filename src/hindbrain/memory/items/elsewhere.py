@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
-from hindbrain.memory.items.category import CATEGORIES, category_of_note
-from hindbrain.memory.items.item import MemoryItem, parse_items
+from hindbrain.vault.items.category import CATEGORIES, category_of_note
+from hindbrain.vault.items.item import MemoryItem, parse_items
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.marks import read_marks
 from hindbrain.vault.moved_notes import is_put_away

@@ -11,20 +11,22 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from hindbrain.memory.items.category import category_of_headings, heading_for
-from hindbrain.memory.items.item import (
+from hindbrain.vault.blocks import BlockReader
+from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.category import category_of_headings, heading_for
+from hindbrain.vault.items.item import (
     Entry,
     MemoryItem,
+    join_cues,
+    merged_cues,
     parse_entries,
     render_item,
     render_wording,
     trust_of,
     wordings_below,
 )
-from hindbrain.memory.items.item_line import read_line, set_field, set_text, strike
-from hindbrain.memory.items.item_text import fold, unlinked
-from hindbrain.vault.blocks import BlockReader
-from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.item_line import drop_field, read_line, set_field, set_text, strike
+from hindbrain.vault.items.item_text import fold, unlinked
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Heading
 
@@ -41,13 +43,14 @@ class Add(NamedTuple):
 
 
 class Reword(NamedTuple):
-    """Other words, importance or source for a memory that is there; None leaves it."""
+    """Other words, importance, source or cues for a memory that is there; None leaves it."""
 
     target: MemoryItem
     text: str | None = None
     importance: float | None = None
     source: str | None = None
     merged: tuple[MemoryItem, ...] = ()  # others that say the same: words that go stay readable below
+    cues: tuple[str, ...] | None = None
 
 
 class Strike(NamedTuple):
@@ -85,6 +88,7 @@ def edit_note(data: bytes, steps: Sequence[Step], *, path: str, category: str) -
         for at, step in enumerate(steps)
         if isinstance(step, Add) and at in found and found[at].item.id != step.item.id
     }
+    steps = [_instead(step, found[at].item) if at in found else step for at, step in enumerate(steps)]
     # From the last line to the first, so that the places of earlier ones stay true.
     for at in sorted(found, key=lambda at: -found[at].start):
         step = steps[at]
@@ -149,6 +153,14 @@ class _Known:
         return found
 
 
+def _instead(step: Step, there: MemoryItem) -> Step:
+    """What is left to do when a line says the same already: it gets the cues."""
+    if not isinstance(step, Add) or there.id == step.item.id:
+        return step
+    cues = merged_cues(there, step.item)
+    return step if cues is None else Reword(there, cues=cues)
+
+
 def _said(text: str) -> str:
     return unlinked(fold(text)).casefold()
 
@@ -163,8 +175,13 @@ def _joined(steps: Iterable[Step]) -> Reword:
             first.importance if step.importance is None else step.importance,
             first.source if step.source is None else step.source,
             (*first.merged, *step.merged),
+            _joined_cues(first.cues, step.cues),
         )
     return first
+
+
+def _joined_cues(first: tuple[str, ...] | None, then: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return then if first is None else first if then is None else join_cues(first, then)
 
 
 def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> None:
@@ -183,6 +200,8 @@ def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> N
         _set(lines, entry, "importance", f"{step.importance:g}")
     if step.source is not None and step.source != entry.item.source:
         _set(lines, entry, "source", step.source)
+    if step.cues is not None and step.cues != entry.item.cues:
+        _set(lines, entry, "cues", ", ".join(join_cues(step.cues)))
     if step.merged:
         _keep_wordings(lines, entry, step.text or entry.item.text, (entry.item, *step.merged))
     if step.text is not None and step.text != entry.item.text:
@@ -211,13 +230,14 @@ def _text_lines(lines: NoteLines, entry: Entry) -> list[int]:
 
 
 def _set(lines: NoteLines, entry: Entry, key: str, value: str) -> None:
-    """In the line that has the field, else in the one with the id, else in the first."""
+    """In the line that has the field, else in the one with the id, else in the first. "" takes it out."""
     own = _text_lines(lines, entry)
     parts = {at: read_line(lines.texts[at]) for at in own}
     holder = next((at for at in own if any(field.key == key for field in parts[at].fields)), None)
     if holder is None:
         holder = next((at for at in own if parts[at].id), own[0])
-    lines.replace(holder, set_field(lines.texts[holder], key, value))
+    before = lines.texts[holder]
+    lines.replace(holder, set_field(before, key, value) if value else drop_field(before, key))
 
 
 def _reword(lines: NoteLines, entry: Entry, text: str) -> None:

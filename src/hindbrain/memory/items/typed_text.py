@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 
-from hindbrain.memory.items.item_line import read_line
+from hindbrain.vault.items.item_line import read_line
 
 _MARK = re.compile(r"\s*(?:[-*+](?:\s+|$)|[0-9]{1,3}[.)]\s+)(?:\[.\](?:\s+|$))?|\s*\[[ xX/\-]\](?:\s+|$)")
-_OURS = frozenset({"importance", "source", "created", "related", "superseded", "approved", "category"})
+_OURS = frozenset(
+    {"importance", "source", "created", "related", "superseded", "approved", "category", "cues"}
+)
 
 
 def without_mark(text: str) -> str:

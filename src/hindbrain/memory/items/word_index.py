@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from hindbrain.base.segment import searchable
-from hindbrain.memory.items.item import MemoryItem
+from hindbrain.vault.items.item import MemoryItem
 
 _WORD = re.compile(r"\w+")
 _MANY = 60  # memories: in fewer, no word is common
@@ -16,6 +16,11 @@ _MANY = 60  # memories: in fewer, no word is common
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, folded; of scripts without spaces, pairs of characters."""
     return frozenset(_WORD.findall(searchable(text).casefold()))
+
+
+def item_words(item: MemoryItem) -> frozenset[str]:
+    """The words under which a memory is found: its own, and those of its cues."""
+    return words_of(" ".join((item.text, *item.cues))) if item.cues else words_of(item.text)
 
 
 def asked_words(question: str) -> frozenset[str]:
@@ -37,7 +42,7 @@ class WordIndex:
 
     def add(self, item: MemoryItem) -> None:
         words = words_of(item.text)
-        for word in words:
+        for word in item_words(item):
             self._by_word.setdefault(word, []).append(len(self.items))
         self.items.append(item)
         self._words.append(len(words))

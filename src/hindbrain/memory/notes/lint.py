@@ -14,7 +14,6 @@ from typing import NamedTuple
 from hindbrain.base.clock import local_time
 from hindbrain.base.errors import HindbrainError, NotFound, VaultError
 from hindbrain.index.parallel import on_all_cores
-from hindbrain.memory.items.item import new_id
 from hindbrain.memory.notes.lint_lines import (
     MemoryPlace,
     by_id,
@@ -28,6 +27,7 @@ from hindbrain.vault.canvas import is_canvas
 from hindbrain.vault.dates import find_date
 from hindbrain.vault.frontmatter import read_frontmatter
 from hindbrain.vault.ignore import IgnoreRules
+from hindbrain.vault.items.item import new_id
 from hindbrain.vault.layout import Layout
 from hindbrain.vault.lint import Checked, LintProblem, Resolve, check_files, check_links
 from hindbrain.vault.path_rules import NotePath

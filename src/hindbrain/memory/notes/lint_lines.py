@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.items.item import Entry, parse_entries
-from hindbrain.memory.items.item_line import Field, read_line, set_id
 from hindbrain.memory.policy.protected import why_protected
 from hindbrain.memory.tasks.task_line import STATUSES
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.item import Entry, parse_entries
+from hindbrain.vault.items.item_line import Field, read_line, set_id
 from hindbrain.vault.layout import Layout
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.lint import LintProblem, fix_tags

@@ -7,7 +7,7 @@ files: what was forgotten and what the vault holds are asked through what is han
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from hindbrain.base.errors import UsageError
@@ -92,6 +92,15 @@ class Policy:
         trust = self.trust_of(kept, source=source)
         reasons = _doubts(kept, trust, hidden=cleaned.suspicious)
         return Verdict("hold" if reasons else "accept", kept, trust, reasons, removed)
+
+    def cues(self, offered: Sequence[str], *, source: str) -> tuple[str, ...]:
+        """Those of the cues that may be stored; the others are left out."""
+        from hindbrain.memory.policy.cues import allowed_cues
+
+        stones = self.tombstones
+        return allowed_cues(
+            offered, source=source, is_forgotten=lambda cue: stones is not None and bool(stones.why(cue))
+        )
 
     def trust_of(self, text: str, *, source: str) -> str:
         """Return whose word `text` is: that of `source`, or of a less trusted one whose words it repeats."""

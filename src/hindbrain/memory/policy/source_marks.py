@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.memory.items.item_line import set_field
 from hindbrain.memory.policy.provenance import Heard, lowest, trust_rank
+from hindbrain.vault.items.item_line import set_field
 from hindbrain.vault.origin import SOURCES
 from hindbrain.vault.parse import parse_note
 

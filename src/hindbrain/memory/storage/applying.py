@@ -17,10 +17,10 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Action, Remembered
 from hindbrain.memory.conflicts.change import tells_change
 from hindbrain.memory.conflicts.contradiction import other_wordings
-from hindbrain.memory.items.item import MemoryItem, trust_of
 from hindbrain.memory.items.note_edit import Add, Reword, Step, Strike, edit_note
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.memory.storage.queue import Waiting
+from hindbrain.vault.items.item import MemoryItem, merged_cues, trust_of
 
 if TYPE_CHECKING:
     from hindbrain.memory.conflicts.conflict import ConflictJudge, Decision
@@ -117,6 +117,7 @@ def new_item(waiting: Waiting, layout: Layout) -> MemoryItem:
         waiting.tags,
         path=layout.path("memory", category=waiting.category),
         day_note=waiting.day_note,
+        cues=waiting.cues,
     )
 
 
@@ -138,10 +139,11 @@ def settle_decision(waiting: Waiting, item: MemoryItem, decision: Decision) -> R
         text = merged_text(other.text, item.text)
         if text == other.text or mine == theirs:
             importance = max(other.importance, item.importance)
-            changed = Reword(other, None if text == other.text else text, importance, merged=(item,))
-            return Resolved(
-                waiting, "merge", other._replace(text=text, importance=importance), other, changed
-            )
+            cues = merged_cues(other, item)
+            new_text = None if text == other.text else text
+            changed = Reword(other, new_text, importance, merged=(item,), cues=cues)
+            merged = other._replace(text=text, importance=importance, cues=cues or other.cues)
+            return Resolved(waiting, "merge", merged, other, changed)
     return _related(waiting, item, other)
 
 
@@ -284,7 +286,8 @@ def _final_items(batch: Iterable[Resolved]) -> dict[str, MemoryItem]:
             item = final[resolved.reword.target.id]
             text = item.text if resolved.reword.text is None else resolved.reword.text
             importance = item.importance if resolved.reword.importance is None else resolved.reword.importance
-            final[item.id] = item._replace(text=text, importance=importance)
+            cues = item.cues if resolved.reword.cues is None else resolved.reword.cues
+            final[item.id] = item._replace(text=text, importance=importance, cues=cues)
         if resolved.action == "supersede" and resolved.other is not None and resolved.other.id in final:
             old = final[resolved.other.id]
             final[old.id] = old._replace(superseded=resolved.item.id)

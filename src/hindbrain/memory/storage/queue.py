@@ -23,7 +23,7 @@ from typing import NamedTuple
 from hindbrain.base.errors import Busy, WriteFailed, WriteUnknown
 from hindbrain.base.files import AppendLog, append_record, make_folder, replace_file, sync_folder
 from hindbrain.base.plural import plural
-from hindbrain.memory.items.item import DEFAULT_IMPORTANCE
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE
 from hindbrain.vault.lock import FileLock
 
 _NAME = "queue.jsonl"
@@ -49,6 +49,7 @@ class Waiting(NamedTuple):
     strategy: str = "batched"  # batched, deferred or conditional
     day_note: str = ""  # the daily note that tells it, as it is linked
     from_owner: bool = False  # the owner said it in a conversation; it may replace what they said before
+    cues: tuple[str, ...] = ()  # under which it will be needed
 
 
 class _Known(NamedTuple):
@@ -300,6 +301,7 @@ def _parsed(line: bytes) -> Waiting | None:
             strategy=str(found.get("strategy", "batched")),
             day_note=str(found.get("day_note", "")),
             from_owner=found.get("from_owner") is True,
+            cues=tuple(str(cue) for cue in found.get("cues", ())),
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None

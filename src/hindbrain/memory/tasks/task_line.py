@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hindbrain.base.errors import UsageError
-from hindbrain.memory.items.item_text import fold, unescape
 from hindbrain.memory.items.typed_text import without_mark
 from hindbrain.vault.inline import mask_code
+from hindbrain.vault.items.item_text import fold, unescape
 from hindbrain.vault.origin import SOURCES
 
 STATUSES = ("todo", "in_progress", "blocked", "done", "cancelled")

@@ -12,7 +12,6 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError, UsageError
-from hindbrain.memory.items.item import new_id
 from hindbrain.memory.policy.provenance import lowest
 from hindbrain.memory.tasks.task_line import (
     OPEN,
@@ -24,6 +23,7 @@ from hindbrain.memory.tasks.task_line import (
 )
 from hindbrain.memory.tasks.task_names import find_task, find_twin
 from hindbrain.memory.tasks.task_note import TaskLines, read_tasks, with_change, with_new_task
+from hindbrain.vault.items.item import new_id
 from hindbrain.vault.moved_notes import is_put_away
 from hindbrain.vault.origin import SOURCES
 

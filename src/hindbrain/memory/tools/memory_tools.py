@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.items.category import CATEGORIES
+from hindbrain.memory.tools.recall_tools import CUES
 from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -65,6 +66,7 @@ def _write(memory: Memory, args: Arguments) -> ToolResult:
             category=args.get("category", "fact"),
             importance=args.get("importance", 0.5),
             tags=args.get("tags", ()),
+            cues=args.get("cues", ()),
         )
     )
 
@@ -77,6 +79,7 @@ def _update(memory: Memory, args: Arguments) -> ToolResult:
             args["memory_id"],
             text=args.get("content"),
             importance=args.get("importance"),
+            cues=args.get("cues"),
         )
     )
 
@@ -160,6 +163,7 @@ MEMORY_TOOLS: tuple[Tool, ...] = (
             Param("category", "string", "Default fact", choices=CATEGORIES),
             Param("importance", "number", "Default 0.5", minimum=0, maximum=1),
             Param("tags", "array", ""),
+            CUES,
         ),
         "add",
         _write,
@@ -171,6 +175,7 @@ MEMORY_TOOLS: tuple[Tool, ...] = (
             Param("memory_id", "string", "e.g. m-7f3k2a", required=True),
             Param("content", "string", "The new text"),
             Param("importance", "number", "", minimum=0, maximum=1),
+            Param("cues", "array", "Instead of those it has"),
         ),
         "change",
         _update,

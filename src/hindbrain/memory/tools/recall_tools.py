@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.items.category import CATEGORIES
 from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
+from hindbrain.vault.items.category import CATEGORIES
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # What an agent may say of its own words: never "user", since nothing of what it passes on is proof of that.
 CLAIMS = ("agent", "tool", "web")
 _MOST_HITS = 50
+CUES = Param("cues", "array", "Up to 5 words or phrases a later request will use when this is needed")
 
 
 def _remember(memory: Memory, args: Arguments) -> ToolResult:
@@ -25,6 +26,7 @@ def _remember(memory: Memory, args: Arguments) -> ToolResult:
             importance=args.get("importance", 0.5),
             source=args.get("source", "agent"),
             tags=args.get("tags", ()),
+            cues=args.get("cues", ()),
         )
     )
 
@@ -57,6 +59,7 @@ RECALL_TOOLS: tuple[Tool, ...] = (
             Param("category", "string", "Default fact", choices=CATEGORIES),
             Param("importance", "number", "Default 0.5", minimum=0, maximum=1),
             Param("tags", "array", ""),
+            CUES,
             Param("source", "string", "Whose words: yours, a tool's, or the web's", choices=CLAIMS),
         ),
         "add",

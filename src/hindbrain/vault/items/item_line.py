@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hindbrain.memory.items.item_text import escape, unescape
 from hindbrain.vault.inline import mask, mask_code
+from hindbrain.vault.items.item_text import escape, unescape
 
 _LEAD = re.compile(r"[ \t]*+(?:(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]++|$)(?:\[.\](?:[ \t]++|$))?)?")
 _FIELD = re.compile(
@@ -88,6 +88,14 @@ def set_field(line: str, key: str, value: str) -> str:
             return f"{line[: field.value_start]}{value}{line[field.value_stop :]}"
     at = len(line[: parts.end].rstrip())
     return f"{line[:at]} [{key}:: {value}]{line[at:]}"
+
+
+def drop_field(line: str, key: str) -> str:
+    """Take a field out, with the blanks before it."""
+    for field in reversed(read_line(line).fields):
+        if field.key == key:
+            line = line[: field.start].rstrip() + line[field.stop :]
+    return line
 
 
 def set_text(line: str, text: str) -> str:

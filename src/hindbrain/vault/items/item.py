@@ -13,12 +13,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hindbrain.memory.items.category import CATEGORIES, category_of_headings
-from hindbrain.memory.items.item_line import ItemLine, read_line
-from hindbrain.memory.items.item_text import escape, fold
-from hindbrain.memory.items.plain_list import plain_blocks
 from hindbrain.vault.blocks import BlockReader
 from hindbrain.vault.frontmatter import read_frontmatter
+from hindbrain.vault.items.category import CATEGORIES, category_of_headings
+from hindbrain.vault.items.item_line import ItemLine, read_line
+from hindbrain.vault.items.item_text import escape, fold
+from hindbrain.vault.items.plain_list import plain_blocks
 from hindbrain.vault.line_shapes import indent_of, item_content
 from hindbrain.vault.note import Block
 from hindbrain.vault.origin import SOURCES
@@ -36,10 +36,12 @@ _BLOCK_IDS = re.compile(r"\^([A-Za-z0-9\-]+)")
 _PLAIN = re.compile(
     r"- (~~)?([^\s\[\]~`\\#^$%<](?:[^\[\]~`\\#^$%<]*[^\s\[\]~`\\#^$%<])?)(?(1)~~)((?: #[a-z][a-z0-9-]*)*)"
     r" \[importance:: ([0-9.]+)\] \[source:: ([a-z]+)\](?: \[created:: ([0-9]{4}-[0-9]{2}-[0-9]{2})\])?"
+    r"(?: \[cues:: ([^\[\]:`\\^$%<]+)\])?"
     r"(?: \[related:: \^([A-Za-z0-9\-]+)\])?(?(1) \[superseded:: \^([A-Za-z0-9\-]+)\]) \^([A-Za-z0-9\-]+)"
 )
 _LINK = re.compile(r"\[\[([^\[\]|#]+)\]\]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NOT_IN_CUES = re.compile(r"""[\[\](){}<>:^~`\\|$%*="\x00-\x08\x0e-\x1b\x7f]|(?<!\w)#+""")
 
 
 class MemoryItem(NamedTuple):
@@ -151,7 +153,7 @@ def _place(category: str, block: Block) -> str:
 
 
 def _plain_item(plain: re.Match[str], path: str, line: int, place: str) -> MemoryItem:
-    _, text, tags, importance, source, created, related, superseded, block_id = plain.groups()
+    _, text, tags, importance, source, created, cues, related, superseded, block_id = plain.groups()
     return MemoryItem(
         block_id,
         text,
@@ -164,6 +166,7 @@ def _plain_item(plain: re.Match[str], path: str, line: int, place: str) -> Memor
         superseded=superseded or "",
         path=path,
         line=line,
+        cues=read_cues(cues) if cues else (),
     )
 
 
@@ -198,6 +201,26 @@ def read_cues(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(cue for cue in cues if 0 < len(cue) <= LONGEST_CUE))[:MOST_CUES]
 
 
+def join_cues(*groups: Sequence[str]) -> tuple[str, ...]:
+    """Cues as a line can hold them, each once whatever its case, at most MOST_CUES."""
+    first: dict[str, str] = {}
+    for cue in (cue for group in groups for cue in read_cues(_NOT_IN_CUES.sub(" ", ",".join(group)))):
+        if any(map(str.isalnum, cue)):
+            first.setdefault(cue.casefold(), cue)
+    return tuple(first.values())[:MOST_CUES]
+
+
+def merged_cues(line: MemoryItem, other: MemoryItem) -> tuple[str, ...] | None:
+    """The cues of a line with those of another that says the same; None when there is nothing to add.
+
+    What is trusted less than the line and than an agent adds none.
+    """
+    if trust_of(other.source) > max(trust_of(line.source), trust_of("agent")):
+        return None
+    joined = join_cues(line.cues, other.cues)
+    return joined if set(joined) - set(join_cues(line.cues)) else None
+
+
 def _importance(text: str) -> float:
     """A value that makes no sense is the linter's business; the memory itself is not lost for it."""
     try:
@@ -229,8 +252,8 @@ def render_item(item: MemoryItem, *, place: str = "") -> str:
         parts.append(f"[created:: {item.created}]")
     if item.day_note:
         parts.append(f"[day:: [[{item.day_note}]]]")
-    if item.cues:
-        parts.append(f"[cues:: {', '.join(item.cues)}]")
+    if cues := join_cues(item.cues):
+        parts.append(f"[cues:: {', '.join(cues)}]")
     if item.related:
         parts.append("[related:: " + ", ".join(f"^{other}" for other in item.related) + "]")
     if item.superseded and item.superseded != STRUCK:
