@@ -93,12 +93,12 @@ def test_a_line_typed_by_hand_keeps_its_characters_when_no_cue_is_added(memory: 
 
 def test_an_update_replaces_or_clears_cues_and_leaves_the_words(memory: Memory, vault: Vault) -> None:
     id_ = remember(memory, "Trains legs on Tuesdays", "gym", source="user")
-    assert memory.update(id_, cues=["workout", "sport"]).cues == ("workout", "sport")
+    assert memory.update(id_, cues=["workout", "sport"]).item.cues == ("workout", "sport")
     (item,) = stored(vault)
     assert (item.text, item.source) == ("Trains legs on Tuesdays", "user")
     memory.update(id_, cues=[])
     assert "[cues" not in (vault.root / FACTS).read_text(encoding="utf-8")
-    memory.update(id_, text="Trains legs on Fridays", cues=["gym"])
+    memory.update(id_, text="Trains legs on Fridays", cues=["gym"], source="user")
     assert [(item.text, item.cues) for item in stored(vault)] == [("Trains legs on Fridays", ("gym",))]
 
 

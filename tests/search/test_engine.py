@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -374,7 +375,7 @@ def test_a_search_by_meaning_alone_over_vectors_of_another_embedder_is_an_error(
 NOTES = SearchQuery("", unit="note")
 
 
-def note_paths(bench: Bench, text: str, **more: object) -> list[str]:
+def note_paths(bench: Bench, text: str, **more: Any) -> list[str]:
     return [hit.path for hit in bench.hits(NOTES._replace(text=text, **more))]
 
 

@@ -11,7 +11,7 @@ Pure but for the encoder. Knows nothing of notes, packs or sessions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -32,7 +32,7 @@ _PER_MISSING_WORD = 0.05  # and what each missing one costs
 _NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
 _BEHIND_BEST = 0.2  # a memory that far behind the best one is not shown beside it
 _CUE = 1.0  # for a memory whose cue stands in the prompt, word for word
-_COMMON_CUE = 0.01  # share of generic prompts with it, above which a cue tells nothing
+_COMMON_CUE = 0.005  # share of generic prompts with it, above which a cue tells nothing
 _JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general tasks may touch a memory
 _STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
 _LONGEST = 2_000  # characters of a prompt or a memory that are looked at
@@ -174,7 +174,7 @@ class Relevance:
         missing = np.array([_missing_words(text) for text in prompts.texts], dtype=np.float32)
         nearness = generic.nearness(prompts.vectors) if nearness is None else nearness
         taken_off = nearness + np.float32(self._encoder.per_missing_word) * missing
-        return memories.fit(prompts, generic, self._encoder.shared_words) - taken_off[:, None]
+        return memories.fit(prompts, self._encoder.shared_words) - taken_off[:, None]
 
     def _known_generic(self) -> _Generic:
         if self._generic is None:
@@ -246,14 +246,9 @@ class _Generic:
         among = self._vectors[rows] @ self._vectors.T
         among[np.arange(len(rows)), rows] = -1.0  # each is judged as if it were not in the list
         self.judging_nearness = _mean_of_nearest(among)
-        self._stems = [frozenset(_stems(prompt.text)) for prompt in prompts]
 
     def nearness(self, vectors: Vectors) -> Vectors:
         return _mean_of_nearest(vectors @ self._vectors.T)
-
-    def says(self, stems: frozenset[str]) -> bool:
-        """Do generic prompts hold all of these words, too?"""
-        return sum(stems <= own for own in self._stems) > _COMMON_CUE * len(self._stems)
 
 
 class _Memories:
@@ -273,11 +268,10 @@ class _Memories:
         for at, item in enumerate(items):
             for root in {root for text in _texts(item) for root in telling_words(text).weights}:
                 self._by_stem.setdefault(root, []).append(at)
-            for cue in item.cues:
-                if roots := tuple(_stems(cue)):
-                    self._cues.setdefault(roots, []).append(at)
+            for cue in _own_cues(item):
+                self._cues.setdefault(tuple(_stems(cue)), []).append(at)
 
-    def fit(self, prompts: _Prompts, generic: _Generic, shared_words: float) -> Vectors:
+    def fit(self, prompts: _Prompts, shared_words: float) -> Vectors:
         import numpy as np
 
         scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
@@ -290,7 +284,7 @@ class _Memories:
             if self._cues:
                 said = _stems(text[:_LONGEST])
                 for cue, owners in self._cues.items():
-                    if _holds(said, cue) and not generic.says(frozenset(cue)):
+                    if _holds(said, cue):
                         scores[at, owners] += _CUE
         return scores
 
@@ -302,7 +296,24 @@ def _typical_memories() -> tuple[str, ...]:
 
 def _texts(item: MemoryItem) -> tuple[str, ...]:
     text = f"{item.heading}: {item.text}" if item.heading else item.text
-    return (text[:_LONGEST], *item.cues)
+    return (text[:_LONGEST], *_own_cues(item))
+
+
+def _own_cues(item: MemoryItem) -> list[str]:
+    """Without those that generic prompts say, too: they would bring the memory into any prompt."""
+    return [cue for cue in item.cues if not _is_generic(cue)]
+
+
+@lru_cache(maxsize=10_000)
+def _is_generic(cue: str) -> bool:
+    roots = frozenset(_stems(cue))
+    held = sum(roots <= own for own in _generic_stems())
+    return not roots or held > _COMMON_CUE * len(_generic_stems())
+
+
+@cache
+def _generic_stems() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(_stems(prompt.text)) for prompt in generic_prompts())
 
 
 def _telling(text: str) -> list[str]:
