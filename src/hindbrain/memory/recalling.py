@@ -90,11 +90,11 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
     from hindbrain.search.terms import holds_phrase, understand_terms
 
     asked = asked_words(topic) or words_of(topic)
+    if category := category_asked_for(asked):
+        return _of_a_kind(memory.live_items(), category, moves), []
     fits = memory.fits(topic, asked=True)
     if phrases := understand_terms(topic).phrases:  # what is in quotes must be in a memory, as in a passage
         fits = [fit for fit in fits if all(holds_phrase(fit.item.text, phrase) for phrase in phrases)]
-    if category := category_asked_for(asked):
-        return _of_a_kind(fits, category, moves), []
     close = [fit for fit in fits if fit.margin >= _CLOSE or asked & item_words(fit.item)]
     if not close and (struck := _struck(memory, topic, asked, phrases)):
         return struck, []
@@ -108,9 +108,9 @@ def _recalled(fit: Fit) -> RecalledMemory:
     return RecalledMemory(fit.item, pending=not fit.item.path, confidence=confidence)
 
 
-def _of_a_kind(fits: Sequence[Fit], category: str, moves: Table) -> list[RecalledMemory]:
+def _of_a_kind(items: Sequence[MemoryItem], category: str, moves: Table) -> list[RecalledMemory]:
     """All memories of a category, the most important and latest first."""
-    found = [fit.item for fit in fits if fit.item.category == category]
+    found = [item for item in items if item.category == category]
 
     def weight(item: MemoryItem) -> tuple[float, str]:
         return moved(item.importance, moves.get(item.id, NONE).change), item.created

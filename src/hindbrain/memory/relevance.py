@@ -11,6 +11,7 @@ Pure but for the encoder. Knows nothing of notes, packs or sessions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Vectors
     from hindbrain.models.static import StaticEmbedder
 
+MOST_FITS = 200
 _SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt, beside meaning
 _FEW_WORDS = 4  # telling words below which a prompt says little,
 _PER_MISSING_WORD = 0.05  # and what each missing one costs
@@ -114,9 +116,15 @@ class Relevance:
         self._memories: tuple[object, _Memories] | None = None
 
     def rank(
-        self, prompt: str, items: Sequence[MemoryItem], *, asked: bool = False, version: object = None
+        self,
+        prompt: str,
+        items: Sequence[MemoryItem],
+        *,
+        asked: bool = False,
+        limit: int = MOST_FITS,
+        version: object = None,
     ) -> list[Fit]:
-        """All `items`, the best first.
+        """At most `limit` of the items, the best first.
 
         `asked`: somebody asks for memories, so that few words are no reason to doubt. `version`: the same
         value promises the same items as last time.
@@ -126,8 +134,9 @@ class Relevance:
         memories = self._prepared(items, version)
         scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
         if asked:
-            scores += self._encoder.per_missing_word * _missing_words(prompt)
-        order = sorted(range(len(items)), key=lambda at: (-scores[at], items[at].path, items[at].line))
+            scores += self._encoder.per_missing_word * _missing(_telling(prompt))
+        best = _best(scores, limit)
+        order = sorted(best, key=lambda at: (-scores[at], items[at].path, items[at].line))
         margins = [float(scores[at]) - memories.bar for at in order]
         least = max(0.0, margins[0] - _BEHIND_BEST)
         return [Fit(items[at], margin, margin >= least) for at, margin in zip(order, margins, strict=True)]
@@ -171,7 +180,7 @@ class Relevance:
         import numpy as np
 
         generic = self._known_generic()
-        missing = np.array([_missing_words(text) for text in prompts.texts], dtype=np.float32)
+        missing = np.array([_missing(words) for words in prompts.telling], dtype=np.float32)
         nearness = generic.nearness(prompts.vectors) if nearness is None else nearness
         taken_off = nearness + np.float32(self._encoder.per_missing_word) * missing
         return memories.fit(prompts, self._encoder.shared_words) - taken_off[:, None]
@@ -195,13 +204,19 @@ class BestRelevance:
         self._better: Relevance | None = None
 
     def rank(
-        self, prompt: str, items: Sequence[MemoryItem], *, asked: bool = False, version: object = None
+        self,
+        prompt: str,
+        items: Sequence[MemoryItem],
+        *,
+        asked: bool = False,
+        limit: int = MOST_FITS,
+        version: object = None,
     ) -> list[Fit]:
         """As `Relevance.rank`. An encoder that fails costs its better judgement alone."""
-        try:
-            return self._best_for(items).rank(prompt, items, asked=asked, version=version)
-        except EmbedderError:
-            return self._table.rank(prompt, items, asked=asked, version=version)
+        for judge in (self._best_for(items), self._table):
+            with suppress(EmbedderError):
+                return judge.rank(prompt, items, asked=asked, limit=limit, version=version)
+        return []
 
     def encode_some(self, budget_s: float) -> bool:
         """Let the encoder read memories, for about that long; return whether there are more.
@@ -231,6 +246,7 @@ class _Prompts:
     def __init__(self, texts: Sequence[str], vectors: Vectors) -> None:
         self.texts = texts
         self.vectors = vectors
+        self.telling = [_telling(text) for text in texts]
 
 
 class _Generic:
@@ -277,10 +293,10 @@ class _Memories:
         scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
         for at, vector in enumerate(prompts.vectors):
             scores[at] = np.maximum.reduceat(self._vectors @ vector, self._starts)
-        for at, text in enumerate(prompts.texts):
-            roots = _telling(text)
+        for at, (text, roots) in enumerate(zip(prompts.texts, prompts.telling, strict=True)):
             for root in roots:
-                scores[at, self._by_stem.get(root, [])] += shared_words / max(_FEW_WORDS, len(roots))
+                if owners := self._by_stem.get(root):
+                    scores[at, owners] += shared_words / max(_FEW_WORDS, len(roots))
             if self._cues:
                 said = _stems(text[:_LONGEST])
                 for cue, owners in self._cues.items():
@@ -320,8 +336,8 @@ def _telling(text: str) -> list[str]:
     return [root for root, weight in telling_words(text).weights.items() if weight == 1.0]
 
 
-def _missing_words(text: str) -> int:
-    return max(0, _FEW_WORDS - len(_telling(text)))
+def _missing(words: Sequence[str]) -> int:
+    return max(0, _FEW_WORDS - len(words))
 
 
 def _stems(text: str) -> list[str]:
@@ -335,6 +351,16 @@ def _holds(said: Sequence[str], cue: tuple[str, ...]) -> bool:
     if cue[0] not in said:
         return False
     return any(tuple(said[at : at + len(cue)]) == cue for at in range(len(said) - len(cue) + 1))
+
+
+def _best(scores: Vectors, limit: int) -> list[int]:
+    """The places of the highest scores, in no order."""
+    import numpy as np
+
+    if limit >= len(scores):
+        return list(range(len(scores)))
+    best: list[int] = np.argpartition(-scores, limit)[:limit].tolist()
+    return best
 
 
 def _mean_of_nearest(likeness: Vectors) -> Vectors:

@@ -103,15 +103,19 @@ class Memory(MemoryParts):
 
         return recall(self, topic, k=self.hits if k is None else k)
 
-    def fits(self, prompt: str, *, asked: bool = False) -> list[Fit]:
-        """How well each live memory fits a prompt, the best first. `asked`: for memories, by somebody."""
+    def live_items(self) -> list[MemoryItem]:
+        """What holds, also what is acknowledged and on its way into its note."""
         pending = self.pending_items()  # before the notes: what is on its way is seen twice, not missed
         items = [item for item in self.book.items() if not item.superseded]
         stored = {item.id for item in items}
         on_their_way = [item for item in pending if item.id not in stored]
-        version = (self.book.version, *(item.id for item in on_their_way))
-        ranked = self._around.relevance().rank
-        return ranked(prompt, [*items, *on_their_way], asked=asked, version=version)
+        return [*items, *on_their_way]
+
+    def fits(self, prompt: str, *, asked: bool = False) -> list[Fit]:
+        """The live memories that fit a prompt best. `asked`: somebody asks for memories."""
+        items = self.live_items()
+        version = (self.book.version, *(item.id for item in items if not item.path))
+        return self._around.relevance().rank(prompt, items, asked=asked, version=version)
 
     def matching(self, words: str) -> list[MemoryItem]:
         """The memories that have all these words; replaced and archived ones only when no other has."""

@@ -269,7 +269,9 @@ class _Assembly:
     @cached_property
     def _memory_places(self) -> frozenset[tuple[str, int]]:
         """Lines that are memories: they are shown in their lane or not at all."""
-        return frozenset((fit.item.path, fit.item.line) for fit in self._memory_fits)
+        if not self._memory_fits:
+            return frozenset()
+        return frozenset((item.path, item.line) for item in self._sources.memory().live_items())
 
     def _room(self, name: str, allowed: int) -> Room:
         return Room(allowed, self._line_cost, self._shown.elsewhere(name))
