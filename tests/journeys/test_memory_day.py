@@ -346,5 +346,5 @@ def test_a_day_in_each_layout_leaves_it_in_order(
     assert hindbrain("links", "--broken", "--json").data["total"] == 0
     after = _files(notes)
     assert {path: after[path] for path in _OWN_NOTES} == _OWN_NOTES
-    hindbrain("init", "--layout", layout)
+    hindbrain("init", str(notes), "--layout", layout)
     assert _files(notes) == after

@@ -34,6 +34,8 @@ _CLOSE = 0.1  # margin from which a memory answers without a word in common,
 _GUESS = -0.05  # and from which it is shown as a guess,
 _BEHIND_BEST = 0.2  # unless another one fits that much better
 _GUESSES = 5  # memories in an answer that holds guesses
+_SHORT_GUESSES = 2  # the same for a topic of a word or two, which resembles much
+_SHORT = 2  # words
 _STEEP = 10.0  # of the curve from a margin to a confidence
 
 
@@ -55,7 +57,8 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
     elif guesses:
         notices.append(f"{NOTHING_CLOSE}: no memory is close to {topic!r}; these are the nearest")
-    found = [*close, *guesses[: max(0, _GUESSES - len(close))]]
+    most = _SHORT_GUESSES if len(asked_words(topic)) <= _SHORT else _GUESSES
+    found = [*close, *guesses[: max(0, most - len(close))]]
     passages = passages[: max(k - len(found), k // _NOTES_SHARE)]
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found[: k - len(passages)]]
     known = {one.id for one in (*items, *memory.pending_items())}

@@ -34,6 +34,7 @@ _PER_MISSING_WORD = 0.05  # and what each missing one costs
 _NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
 _BEHIND_BEST = 0.2  # a memory that far behind the best one is not shown beside it
 _CUE = 1.0  # for a memory whose cue stands in the prompt, word for word
+_CUE_MEANING = 0.8  # of a cue's cosine: a word or two resemble more prompts than a sentence does
 _COMMON_CUE = 0.005  # share of generic prompts with it, above which a cue tells nothing
 _JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general tasks may touch a memory
 _STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
@@ -279,6 +280,8 @@ class _Memories:
         self._vectors = vectors
         # A memory has a row for its text and one for each cue.
         self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])[:-1]
+        self._weights = np.full(len(vectors), _CUE_MEANING, dtype=np.float32)
+        self._weights[self._starts] = 1.0
         self._by_stem: dict[str, list[int]] = {}
         self._cues: dict[tuple[str, ...], list[int]] = {}
         for at, item in enumerate(items):
@@ -292,7 +295,7 @@ class _Memories:
 
         scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
         for at, vector in enumerate(prompts.vectors):
-            scores[at] = np.maximum.reduceat(self._vectors @ vector, self._starts)
+            scores[at] = np.maximum.reduceat(self._weights * (self._vectors @ vector), self._starts)
         for at, (text, roots) in enumerate(zip(prompts.texts, prompts.telling, strict=True)):
             for root in roots:
                 if owners := self._by_stem.get(root):

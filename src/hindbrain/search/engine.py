@@ -288,9 +288,12 @@ def _counted(hit: Hit, found: Found, i: int) -> Hit:
 
 
 def _first_of_each_note(found: Found, order: Sequence[int], limit: int) -> list[Kept]:
-    best: dict[int, Kept] = {}
+    """A memory is a unit of its own: it is found beside the others of its note."""
+    best: dict[tuple[int, int], Kept] = {}
     for i in order:
-        best.setdefault(found.candidates[i].note_id, (i, []))
+        candidate = found.candidates[i]
+        memory = candidate.id if candidate.id in found.memories else 0
+        best.setdefault((candidate.note_id, memory), (i, []))
         if len(best) == limit:
             break
     return list(best.values())
