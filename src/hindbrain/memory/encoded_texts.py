@@ -26,10 +26,6 @@ _PROMPT_CHARS = 600  # of a prompt that waits for its answer
 class EncodedTexts:
     """Texts that the encoder has read. For one thread."""
 
-    shared_words = 0.1
-    per_missing_word = 0.05
-    false_rate = 1.6  # as often as the table may, where it shows twice as much
-
     def __init__(self, encoder: Embedder, file: Path, clock: Clock) -> None:
         self._encoder = encoder
         self._file = file
