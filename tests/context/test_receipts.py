@@ -6,6 +6,7 @@ import json
 import stat
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,16 @@ def test_a_purge_leaves_nothing_of_the_memory_in_receipts(
     assert [bool(receipt["hash"]) for receipt in receipts] == [True, False, False]
 
 
+def test_a_purge_finds_words_of_a_script_without_spaces(host: Callable[..., str], vault: Vault) -> None:
+    with closing(opened(vault)) as app:
+        stored = app.memory.remember("田中さんは大阪で帳簿を管理しています")
+        app.memory.settle(idle=True)
+        host("user-prompt-submit", prompt="帳簿を管理しているのは誰？")
+        assert Receipts(app.state).read()[-1].prompt
+        app.purge(stored.id)
+        assert not Receipts(app.state).read()[-1].prompt
+
+
 def test_a_receipt_that_cannot_be_written_costs_nothing_else_and_is_told_once(
     host: Callable[..., str], vault: Vault
 ) -> None:
@@ -255,6 +266,22 @@ def test_ten_thousand_receipts_stay_bounded_and_the_newest_stay(tmp_path: Path) 
     assert len(kept) > 500
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_threads_that_add_at_once_tear_no_line_and_stay_bounded(tmp_path: Path) -> None:
+    made = receipt_of(SESSION, "turn", PORT, None, at=1.0, took_s=0.01, key=KEY)
+
+    def add_many(name: int) -> list[str]:
+        receipts = Receipts(tmp_path, most_bytes=20_000)
+        return [receipts.add(made._replace(id=f"{name}-{at}")) for at in range(200)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(problem for told in pool.map(add_many, range(4)) for problem in told)
+    lines = (tmp_path / FILE).read_bytes().splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)
+    kept = [receipt.id for receipt in Receipts(tmp_path).read()]
+    assert kept and len(kept) == len(set(kept))
+    assert (tmp_path / FILE).stat().st_size < 25_000
 
 
 def test_small_receipts_are_bounded_by_their_number(tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def receipt_of(
     pack = pack or Pack("", "", 0, ())
     best = sorted(pack.left_out, key=lambda one: (-one.confidence, -one.score, one.place))
     return Receipt(
-        os.urandom(6).hex(), round(at, 3), session.host, session.id[:_SESSION_CHARS], event, _beginning(prompt),
-        _hash(prompt, key) if prompt.strip() else "", pack.preset,
+        os.urandom(6).hex(), round(at, 3), session.host, session.id[:_SESSION_CHARS], event,
+        _beginning(prompt), _hash(prompt, key) if prompt.strip() else "", pack.preset,
         tuple(_entered(slot.name, one) for slot in pack.slots for one in slot.excerpts),
         tuple(one._replace(score=round(one.score, 4), confidence=round(one.confidence, 4)) for one in best)[
             :MOST_LEFT_OUT
@@ -165,6 +165,7 @@ class Receipts:
         return ""
 
     def _drop_oldest(self) -> None:
+        """A receipt that is appended while the file is replaced may be lost: it is not worth a lock."""
         try:
             with FileLock(self._path.with_name(LOCK)).held(0):
                 lines = self._path.read_bytes().splitlines(keepends=True)
