@@ -369,12 +369,13 @@ class App:
         """Forget a memory without a trace, in the vault and in everything that is kept beside it."""
         from hindbrain.agent.purging import purge_agent
         from hindbrain.context.flush.notes import take_from_session_notes
-        from hindbrain.context.purging import purge_conversations
+        from hindbrain.context.purging import purge_conversations, purge_receipts
         from hindbrain.memory.forgetting.purge import purge
 
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
             purged = purge_conversations(self.state, traces.retold_in)
+            purged += purge_receipts(self.state, traces.retold_in, traces.hinted_at)
             purged += purge_agent(self.state, traces.retold_in)
             purged += self.learning.purge(traces.retold_in, traces.in_text)
             return purged + take_from_session_notes(self.memory, traces.in_text)

@@ -50,6 +50,7 @@ PLACES = (
     "terms of passage_fts",
     "queries",
     "sessions/",
+    "receipts.jsonl",
     "spool/",
     "flushed/",
     "Agent/Sessions/",
@@ -145,6 +146,7 @@ def live_with(app: App, vault: Vault) -> str:
         vault.write(f"{name} (conflict 2026-02-20 141503).md", note)
     session = SessionKey("claude-code", "s1")
     app.context.turn(session, f"is it true that {FIRST}?")
+    app.context.turn(session, f"{'Say it plainly and without any doubt, '.ljust(60, 'y')} {FIRST}?")  # cut
     append_event(app.state, {"host": "claude-code", "session": "s1", "event": "stop", "prompt": THEN})
     Tally(app.state).add(session, [Kept(THEN, "fact")])
     write_session_note(app.memory, session, [Kept(THEN, "fact"), Kept("We use Go", "decision")])

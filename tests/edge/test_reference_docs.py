@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 from agent_scripts import Stage
 
 from command_runs import Cli
+from hindbrain.app import build_app
 from hindbrain.base import errors
+from hindbrain.base.config import load_config
+from hindbrain.context.turn import SessionKey
 from hindbrain.edge.commands import NAMES
 from hindbrain.edge.commands.watch import _tell
 from hindbrain.edge.output import Output
@@ -255,6 +259,18 @@ def test_a_replay_has_the_shape_that_is_written_down(cli: Cli, linked: Vault, tm
     shown = cli("context", "--replay", str(tmp_path / "talk.jsonl"), "--json").data
     assert shown["turns"] and shown["notices"]
     _check(shown, "context", 1)
+
+
+def test_receipts_have_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:
+    with closing(build_app(load_config(), linked.root, warm=False)) as app:
+        app.sync()
+        app.context.turn(SessionKey("claude-code", "s1"), "At how many degrees is green tea brewed?")
+    shown = cli("context", "--last", "--json").data
+    assert shown["receipts"][0]["entered"]
+    _check(shown, "context", 2)
+    slots = cli("stats", "--json").data["slots"]
+    assert slots["slots"]
+    assert _agree(_shape(slots), _shape(_examples()["stats"][0]["slots"]))
 
 
 def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:

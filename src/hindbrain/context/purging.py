@@ -1,8 +1,8 @@
 """What shall be forgotten, taken out of what is kept of conversations beside the vault.
 
-That is what waits to be captured, how far each transcript was read, the prompts of the ledgers, and what a
-session's note will begin with. Where a cursor stands stays known, so that nothing is captured a second time.
-Knows nothing of memories: the caller says which texts hold what is to be forgotten.
+That is what waits to be captured, how far each transcript was read, the prompts of the ledgers and receipts,
+and what a session's note will begin with. Where a cursor stands stays known, so that nothing is captured a
+second time. Knows nothing of memories: the caller says which texts hold what is to be forgotten.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hindbrain.base.files import replace_file
+from hindbrain.base.json_lines import as_object
+from hindbrain.context import receipts
 from hindbrain.context.capture import cursors, heard, spool, troubles
 from hindbrain.context.capture.places import ASIDE, LOCK
 from hindbrain.context.flush import tally
@@ -29,6 +31,30 @@ def purge_conversations(state: Path, holds: Callable[[str], bool]) -> int:
         files = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
         files.append(state / troubles.FILE)
         return sum(purge_lines(path, holds) for path in files if path.is_file())
+
+
+def purge_receipts(state: Path, holds: Callable[[str], bool], hints: Callable[[str], bool]) -> bool:
+    """As `purge_lines`. Prompts are cut there, so one that hints at it goes, with its hash. Raises Busy."""
+    path = state / receipts.FILE
+    if not path.is_file():
+        return False
+    with FileLock(state / receipts.LOCK).held(_WAIT_S):
+        lines = path.read_bytes().split(b"\n")
+        cleaned = [_purged_receipt(_cleaned(line, holds), hints) for line in lines]
+        if cleaned != lines:
+            replace_file(path, b"\n".join(cleaned))
+        return cleaned != lines
+
+
+def _purged_receipt(line: bytes, hints: Callable[[str], bool]) -> bytes:
+    """A line that a crash cut has no end either: it goes."""
+    told = as_object(line)
+    if told is None:
+        return b""
+    prompt = told.get("prompt")
+    if not (hints(prompt) if isinstance(prompt, str) and prompt else told.get("hash")):
+        return line
+    return json.dumps({**told, "prompt": "", "hash": ""}, ensure_ascii=True).encode("ascii")
 
 
 def purge_lines(path: Path, holds: Callable[[str], bool]) -> bool:

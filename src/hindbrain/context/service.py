@@ -1,12 +1,13 @@
 """The context of a conversation: what enters its prompts, and what is kept of it.
 
 Keeps the order of one turn: understand the prompt, notice a change of topic, let go of what is stale,
-assemble a pack of what the window does not hold yet, write it down in the session's ledger. What belongs to a
-part (how a topic is measured, how a pack is filled) is the part's business.
+assemble a pack of what the window does not hold yet, write it down in the session's ledger, leave a receipt.
+What belongs to a part (how a topic is measured, how a pack is filled) is the part's business.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.packs.preset import Preset, load_preset
 from hindbrain.context.packs.rendering import Form, render
+from hindbrain.context.receipts import Happening, Receipts, receipt_of
 from hindbrain.context.topic.drift import TopicReader, judge_drift
 from hindbrain.context.topic.ledger import FOLDER, PageLedger
 from hindbrain.context.turn import SessionKey, Turn
@@ -90,6 +92,8 @@ class Context:
         self._reach = reach
         self.settings = settings
         self._ledgers: dict[SessionKey, PageLedger] = {}
+        self._receipts = Receipts(reach.state)
+        self._missed_receipt = False  # and the person knows
 
     # Packs
 
@@ -139,18 +143,9 @@ class Context:
 
         Who goes on still has what was injected; after a compaction, what the last prompt needs enters again.
         """
-        ledger = self._ledger(session)
-        if source == "compact":
-            ledger.on_compacted()
-        elif source != "resume":
-            ledger.on_cleared()
-        elif ledger.in_window():
-            return Turn(self.status_line(), notices=ledger.notices)
-        pack = self.pack("", preset="start")
-        ledger.on_started(pack)
-        again = self._again(session, ledger) if source == "compact" else None
-        text = _joined(self.rendered(pack), self.rendered(again) if again else "", self.status_line())
-        return Turn(text, _both(pack, again) if again else pack, notices=_told(pack, ledger))
+        begun = time.perf_counter()
+        turn = self._start(session, source)
+        return self._with_receipt("start", session, "", turn, begun)
 
     def turn(
         self,
@@ -160,11 +155,14 @@ class Context:
         recent: Sequence[Message] = (),
         transcript: Path | None = None,
         tool: str = "",
+        keep_receipt: bool = True,
     ) -> Turn:
         """What this prompt gets that the window does not hold yet.
 
         `recent`: the messages before it; else the end of `transcript` tells, else the last prompts.
+        `keep_receipt`: False for what enters no prompt.
         """
+        begun = time.perf_counter()
         ledger = self._ledger(session)
         before = tuple(recent) or self._said_in(transcript, session, prompt) or ledger.recent_messages()
         drift = judge_drift(
@@ -181,19 +179,22 @@ class Context:
         released = ledger.replace(pack, "shift" if drift.shifted else "expired")
         ledger.inject(pack)
         text = self.rendered(pack, status=self.status_line())
-        return Turn(text, pack, drift.label, released, _told(pack, ledger))
+        turn = Turn(text, pack, drift.label, released, _told(pack, ledger))
+        return self._with_receipt("turn", session, prompt, turn, begun) if keep_receipt else turn
 
     def failure(self, session: SessionKey, *, tool: str, command: str, error: str) -> Turn:
         """A command or a test failed: what is known of that failure, and what helped."""
         from hindbrain.context.capture.error_text import query_for
 
+        begun = time.perf_counter()
         query = query_for(tool, command, error)
         if not query:
-            return Turn()
+            return self._with_receipt("failure", session, "", Turn(), begun)
         ledger = self._ledger(session)
         pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=_held(session, ledger))
         ledger.inject(pack)
-        return Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
+        turn = Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
+        return self._with_receipt("failure", session, query, turn, begun)
 
     def guard(self, *, tool: str, arguments: Mapping[str, object], cwd: str = "") -> Guarded:
         """May this tool call go on without a person's word?"""
@@ -270,6 +271,20 @@ class Context:
 
     # What the verbs are made of
 
+    def _start(self, session: SessionKey, source: str) -> Turn:
+        ledger = self._ledger(session)
+        if source == "compact":
+            ledger.on_compacted()
+        elif source != "resume":
+            ledger.on_cleared()
+        elif ledger.in_window():
+            return Turn(self.status_line(), notices=ledger.notices)
+        pack = self.pack("", preset="start")
+        ledger.on_started(pack)
+        again = self._again(session, ledger) if source == "compact" else None
+        text = _joined(self.rendered(pack), self.rendered(again) if again else "", self.status_line())
+        return Turn(text, _both(pack, again) if again else pack, notices=_told(pack, ledger))
+
     @cached_property
     def _layout(self) -> Layout:
         return self._reach.layout()
@@ -306,6 +321,20 @@ class Context:
             reach.memory, self._layout, reach.search, reach.outlines, counter or EstimatedTokens(), self._key,
             self.settings.mode, reach.learned, reach.nulls, self.settings.false_rate,
         )  # fmt: skip
+
+    def _with_receipt(
+        self, event: Happening, session: SessionKey, prompt: str, turn: Turn, begun: float
+    ) -> Turn:
+        """Leave a receipt. A notice says once that it can't be kept, unless the ledger says the same."""
+        took_s = time.perf_counter() - begun
+        receipt = receipt_of(
+            session, event, prompt, turn.pack, at=self._reach.clock.now(), took_s=took_s, key=self._key
+        )
+        problem = self._receipts.add(receipt)
+        if not problem or self._missed_receipt or self._ledger(session).notices:
+            return turn
+        self._missed_receipt = True
+        return turn._replace(notices=(*turn.notices, problem))
 
     def _ledger(self, session: SessionKey) -> PageLedger:
         ledger = self._ledgers.pop(session, None) or PageLedger(

@@ -84,7 +84,7 @@ def explain_lines(pack: Pack, cost: Cost, out: Output) -> Iterator[str]:
             yield f"  {out.paint(place_of(excerpt), CYAN)}   {_about(excerpt)}"
     if pack.left_out:
         yield ""
-        yield from _left_out_lines(pack.left_out, out)
+        yield from left_out_lines(pack.left_out, out)
     yield ""
     if pack.excerpts:
         yield f"{out.paint('frame', BOLD)}   {out.paint(f'{cost.tokens - slots:,} tokens', DIM)}"
@@ -110,9 +110,9 @@ def _about(excerpt: Excerpt) -> str:
     return " · ".join(filter(None, told))
 
 
-def _left_out_lines(left_out: Sequence[LeftOut], out: Output) -> Iterator[str]:
+def left_out_lines(left_out: Sequence[LeftOut], out: Output) -> Iterator[str]:
     counts = Counter(item.reason for item in left_out)
-    yield f"{out.paint('left out', BOLD)}   {out.paint(_counts(counts), DIM)}"
+    yield f"{out.paint('left out', BOLD)}   {out.paint(counts_text(counts), DIM)}"
     for item in left_out[:_MOST_LEFT_OUT]:
         told = [REASONS.get(item.reason, item.reason), f"{item.tokens:,} tokens" if item.tokens else ""]
         told.append(f"confidence {item.confidence:.2f}" if item.confidence else "")
@@ -121,7 +121,7 @@ def _left_out_lines(left_out: Sequence[LeftOut], out: Output) -> Iterator[str]:
         yield out.paint(f"  and {len(left_out) - _MOST_LEFT_OUT} more", DIM)
 
 
-def _counts(counts: Counter[str]) -> str:
+def counts_text(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {_IN_SHORT.get(reason, reason)}" for reason, count in counts.most_common())
 
 
@@ -147,7 +147,7 @@ def why_empty(pack: Pack) -> str:
     if not pack.query.strip() and not reasons:
         return "nothing would be injected: the prompt names nothing that could be looked for"
     if reasons:
-        return f"nothing would be injected: all that was found was left out ({_counts(reasons)})"
+        return f"nothing would be injected: all that was found was left out ({counts_text(reasons)})"
     where = " in what could be looked at" if pack.notices else ""
     return f"nothing would be injected: nothing was found for {pack.query!r}{where}"
 

@@ -108,12 +108,16 @@ def _options_first(parser: argparse.ArgumentParser, argv: Sequence[str]) -> list
         if not _is_option(word, known):
             words.append(word)
             continue
-        takes_value = word in known and known[word].nargs is None
-        if takes_value and i < len(argv) and not _is_option(argv[i], known):
+        if word in known and i < len(argv) and _is_value(argv[i], known[word], known):
             word = f"{word}={argv[i]}"
             i += 1
         options.append(word)
     return [*options, "--", *words] if words else options
+
+
+def _is_value(word: str, of: argparse.Action, known: Container[str]) -> bool:
+    """Is it the value of that option? Where a value may be left out (`--last`), only a number is one."""
+    return (of.nargs is None and not _is_option(word, known)) or (of.nargs == "?" and word.isdecimal())
 
 
 def _is_option(word: str, known: Container[str]) -> bool:

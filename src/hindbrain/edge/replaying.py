@@ -91,7 +91,7 @@ def replay(app: App, messages: Sequence[Message], *, host: str) -> Iterator[Repl
             before = tuple(messages[max(0, at - _RECENT) : at])
             limit = context.settings.topic_threshold
             drift = _drift(reader.talk(before), reader.prompt(message.text), limit)
-            turn = context.turn(ledger.session, message.text, recent=before)
+            turn = context.turn(ledger.session, message.text, recent=before, keep_receipt=False)
             yield Replayed(message.text, turn, drift, count_tokens(turn.text), ledger.status())
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.plural import plural
 from hindbrain.edge.output import safe
+from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
     from hindbrain.edge.output import Output
@@ -34,7 +35,7 @@ class Section(NamedTuple):
 
 def sections_of(stats: Stats) -> list[Section]:
     """What there is to say; a section that would say nothing is left out."""
-    found = [_runs(stats), _learned(stats), _memory(stats), _hosts(stats), _background(stats)]
+    found = [_runs(stats), _learned(stats), _memory(stats), _hosts(stats), _slots(stats), _background(stats)]
     return [section for section in found if section.rows]
 
 
@@ -175,6 +176,26 @@ def _hosts(stats: Stats) -> Section:
     rows.append(Row("injected", f"{plural(hosts.excerpts, 'excerpt')}, {hosts.tokens:,} tokens in all"))
     days = min(stats.days, 30) if stats.days else 30
     return Section(f"Agent hosts (last {plural(days, 'day')})", tuple(rows))
+
+
+def _slots(stats: Stats) -> Section:
+    """From receipts, which may go back less far than what is told of agent hosts."""
+    told = stats.slots
+    if not told.since:
+        return Section("Injected, by slot", ())
+    rows: list[Row] = []
+    if told.prompts:
+        share = percent(told.empty / told.prompts)
+        rows.append(Row("nothing", f"into {told.empty} of {plural(told.prompts, 'prompt')} ({share})"))
+    rows += [
+        Row(
+            safe(one.slot),
+            f"{plural(one.injections, 'time')}, {plural(one.lines, 'line')}, {one.tokens:,} tokens; "
+            f"{one.used} of {plural(one.excerpts, 'excerpt')} known to be used ({percent(one.used_share)})",
+        )
+        for one in told.slots
+    ]
+    return Section(f"Injected, by slot (since {moment_text(told.since)})", tuple(rows))
 
 
 def _background(stats: Stats) -> Section:

@@ -155,22 +155,33 @@ class Learning:
         return items_of(shown_in(pack), self._around.memory().book.items())
 
     def stats(self, *, days: int = 0) -> Stats:
+        from hindbrain.context.receipts import Receipts
         from hindbrain.context.topic.ledger import FOLDER, count_injections
+        from hindbrain.index.usage import read_usage
         from hindbrain.learn.consolidation.budget import TokenLedger
         from hindbrain.learn.stats.counting import stats_of
+        from hindbrain.learn.stats.slots import slot_stats
 
         around = self._around
         now = around.clock.now()
+        episodes, templates = self.runs.episodes(last=MOST_EPISODES), self.templates()
         stats = stats_of(
-            self.runs.episodes(last=MOST_EPISODES),
+            episodes,
             days=days,
             now=now,
             lessons=self.lessons(),
-            templates=self.templates(),
+            templates=templates,
             background=TokenLedger(around.state, around.clock).by_purpose(),
         )
         since = now - days * 86_400.0 if days else 0.0
-        return stats._replace(hosts=count_injections(around.state / FOLDER, since=since))
+        try:
+            receipts = Receipts(around.state).read()
+        except OSError:  # what can't be read counts for nothing, as with the ledgers
+            receipts = []
+        return stats._replace(
+            hosts=count_injections(around.state / FOLDER, since=since),
+            slots=slot_stats(receipts, read_usage(around.root), episodes, templates, since=since),
+        )
 
     # The order of a round
 

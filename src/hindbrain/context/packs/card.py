@@ -353,7 +353,7 @@ def memory_lines(memory: Memory, items: Iterable[MemoryItem], room: Room) -> lis
         excerpt = Excerpt(
             item.path, "", f"- {item.text}", date=item.created, first_line=item.line, last_line=item.line,
             source=item.source, grade="line", why="preference", above=above, after=above,
-            keys=(line_key(item.path, item.text, above),),
+            keys=(line_key(item.path, item.text, above),), memory=item.id,
         )  # fmt: skip
         if not room.held.isdisjoint(excerpt.keys):
             continue

@@ -29,6 +29,7 @@ class Excerpt(NamedTuple):
     above: tuple[tuple[int, str], ...] = ()  # headings and items over its first line, with their numbers
     after: tuple[tuple[int, str], ...] = ()  # those that its last line leaves in force
     keys: tuple[str, ...] = ()  # of its lines: what is known by them is not shown twice
+    memory: str = ""  # the id of the memory whose line it is; "" for other text
 
 
 class LeftOut(NamedTuple):

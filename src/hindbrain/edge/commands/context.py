@@ -1,4 +1,4 @@
-"""`hindbrain context`: what would be put into a prompt, what was left out and why, and what it costs."""
+"""`hindbrain context`: what would enter a prompt, or did; what was left out and why, and what it costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from hindbrain.base.errors import UsageError
+from hindbrain.base.errors import NoteUnreadable, UsageError
 from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import DIM, Output
 from hindbrain.edge.when import span_text
@@ -45,12 +45,22 @@ def configure(parser: ArgumentParser) -> None:
         "with role and content",
     )
     parser.add_argument(
+        "--last",
+        nargs="?",
+        type=int,
+        const=1,
+        metavar="N",
+        help="show what the last prompt of an agent host was given and why; N: the last N events",
+    )
+    parser.add_argument(
         "--no-sync", action="store_true", help="take the index as it is; fail where there is none"
     )
 
 
 def run(args: Namespace, out: Output) -> int:
     prompt = " ".join(args.words)
+    if args.last is not None:
+        return _show_last(args, prompt, out)
     if args.replay:
         _check_replay(args, prompt)
     if not args.replay and not prompt.strip() and args.preset != "start":
@@ -71,15 +81,48 @@ def _check_replay(args: Namespace, prompt: str) -> None:
     """A replay asks what hooks ask: the settings say how."""
     if prompt:
         raise UsageError("a replay takes its prompts from the file; give a prompt or --replay, not both")
-    given = [
-        name
-        for name in ("preset", "budget", "form", "keyword", "explain")
-        if getattr(args, name) not in (None, "", False)
-    ]
-    if given:
+    if given := _given(args):
         raise UsageError(
             f"--{given[0]} does not go with --replay, which shows what hooks inject (setting context.preset)"
         )
+
+
+def _given(args: Namespace) -> list[str]:
+    """The options that change what is asked for."""
+    names = ("preset", "budget", "form", "keyword", "explain")
+    return [name for name in names if getattr(args, name) not in (None, "", False)]
+
+
+def _show_last(args: Namespace, prompt: str, out: Output) -> int:
+    from hindbrain.context.receipts import Receipts, receipt_data
+    from hindbrain.edge.receipt_text import receipt_lines
+
+    if args.last < 1:
+        raise UsageError(f"--last {args.last} makes no sense; give a number of events from 1 on")
+    if prompt or args.replay or (given := _given(args)):
+        beside = "a prompt" if prompt else "--replay" if args.replay else f"--{given[0]}"
+        raise UsageError(f"{beside} does not go with --last, which shows what was injected before")
+    with closing(open_app(args, warm=False)) as app:
+        try:
+            receipts = Receipts(app.state).read()[: -args.last - 1 : -1]
+        except OSError as error:
+            raise NoteUnreadable(
+                f"the receipts in {str(app.state)!r} can't be read: {error.strerror}"
+            ) from error
+    if out.json:
+        out.data({"receipts": [receipt_data(receipt) for receipt in receipts]})
+        return 0
+    for at, receipt in enumerate(receipts):
+        if at:
+            out.line()
+        for line in receipt_lines(receipt, out):
+            out.line(line)
+    if not receipts:
+        out.say(
+            "there is no receipt yet: no agent host has asked for context in this vault; "
+            "`hindbrain hook install` connects one"
+        )
+    return 0
 
 
 def _show(app: App, prompt: str, args: Namespace, out: Output) -> int:

@@ -87,6 +87,12 @@ def stats_data(stats: Stats) -> dict[str, Any]:
         },
         "background": dict(stats.background),
         "hosts": stats.hosts._asdict() | {"sessions": dict(stats.hosts.sessions)},
+        "slots": {
+            "since": stats.slots.since,
+            "prompts": stats.slots.prompts,
+            "empty": stats.slots.empty,
+            "slots": [one._asdict() | {"used_share": round(one.used_share, 4)} for one in stats.slots.slots],
+        },
     }
 
 

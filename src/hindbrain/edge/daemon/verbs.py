@@ -62,9 +62,12 @@ def take_back(app: App, arguments: Mapping[str, object], result: Mapping[str, ob
     passages = result.get(PASSAGES)
     if not isinstance(passages, list) or not passages:
         return
+    from hindbrain.context.receipts import Receipts
     from hindbrain.context.topic.ledger import FOLDER, PageLedger
 
-    PageLedger(app.state / FOLDER, _session(arguments), app.clock).release(passages, "expired")
+    session = _session(arguments)
+    PageLedger(app.state / FOLDER, session, app.clock).release(passages, "expired")
+    Receipts(app.state).take_back(session, app.clock.now())
 
 
 def _start(app: App, given: Arguments) -> Result:

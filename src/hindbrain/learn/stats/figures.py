@@ -71,6 +71,30 @@ class MemoryFigures(NamedTuple):
     worst: tuple[tuple[str, Return], ...] = ()  # those that runs went worse with, the worst first
 
 
+class SlotFigures(NamedTuple):
+    """What one slot of the packs put into prompts."""
+
+    slot: str
+    injections: int = 0  # events at which it put something in
+    excerpts: int = 0
+    lines: int = 0
+    tokens: int = 0  # of the excerpts
+    used: int = 0  # excerpts that are known to have been used, see learn/stats/slots
+
+    @property
+    def used_share(self) -> float:
+        return self.used / self.excerpts if self.excerpts else 0.0
+
+
+class SlotStats(NamedTuple):
+    """What the receipts tell, which go back about 2,000 events."""
+
+    since: float = 0.0  # seconds since the epoch: of the oldest receipt; 0 when there is none
+    prompts: int = 0
+    empty: int = 0  # prompts into which nothing was put
+    slots: tuple[SlotFigures, ...] = ()
+
+
 class Stats(NamedTuple):
     days: int = 0  # that were looked at; 0: all there are
     all: Counts = Counts()
@@ -83,3 +107,4 @@ class Stats(NamedTuple):
     memory: MemoryFigures = MemoryFigures()
     background: Mapping[str, int] = {}  # tokens that background work spent, by purpose
     hosts: Injections = Injections()  # what hooks and plugins put into prompts, of the last 30 days at most
+    slots: SlotStats = SlotStats()

@@ -102,13 +102,22 @@ def does(action: Action, step: Step) -> bool:
     )
 
 
+def was_followed(template: Template, episode: Episode) -> bool:
+    """Did an attempt of the run do at least 0.9 of the steps, in order?"""
+    return any(_follows(template, attempt) for attempt in attempts_of(episode))
+
+
+def _follows(template: Template, attempt: Attempt) -> bool:
+    return _may_cover(template, attempt) and coverage(template, attempt.actions) >= FOLLOWED
+
+
 def _use(template: Template, episode: Episode, attempts: Sequence[Attempt], likeness: float) -> Use | None:
     """How a run that followed it went; None when it did not follow it."""
     injected = bool(template.path) and template.path in episode.injected
     is_evidence = episode.run in template.evidence
     if injected or is_evidence or likeness >= ALIKE or fires(template.trigger, episode.command):
         for attempt in attempts:  # the first that followed it: the next one had learned from it
-            if _may_cover(template, attempt) and coverage(template, attempt.actions) >= FOLLOWED:
+            if _follows(template, attempt):
                 return Use(attempt.good, episode, _did_all(template, attempt))
     return Use(episode.outcome == "success", episode, False) if injected or is_evidence else None
 

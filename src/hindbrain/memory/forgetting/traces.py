@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from hindbrain.base.errors import VaultError
+from hindbrain.base.segment import segment
 from hindbrain.search.terms import STOP_WORDS
 from hindbrain.vault.items.item import parse_entries, wordings_below
 from hindbrain.vault.items.item_line import read_line
@@ -43,8 +44,9 @@ class Traces:
 
     def hinted_at(self, query: str) -> bool:
         """Does a question share a word with it? One word is enough to tell what was asked for."""
-        words = {word for said in self._whole for word in said.split(" ")}
-        return any(word in words for word in _said(query).split(" ") if len(word) > 3 or not word.isascii())
+        words = {word for said in self._whole for word in segment(said).split()}
+        asked = segment(_said(query)).split()
+        return any(word in words for word in asked if len(word) > 3 or not word.isascii())
 
     def in_note(self, data: bytes) -> bool:
         return self.taken_from(data) != data

@@ -1,0 +1,93 @@
+"""What each slot of the packs costs and whether it was used: from receipts, the log of use, and runs.
+
+An excerpt counts as used when its note was opened through Hindbrain, or its memory recalled, within an hour
+after it entered; a template also when the run that got it followed it. A quote in an answer is not noticed,
+so this is no more than what is known. Pure.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from hindbrain.context.receipts import Entered, Receipt
+from hindbrain.index.usage import Access
+from hindbrain.learn.runs.episode import Episode
+from hindbrain.learn.stats.figures import SlotFigures, SlotStats
+from hindbrain.learn.templates.template import Template
+from hindbrain.learn.templates.using import was_followed
+
+_USED_WITHIN_S = 3_600.0
+_EARLY_S = 30.0  # a pack is made before the host writes the prompt down
+
+
+def slot_stats(
+    receipts: Iterable[Receipt],
+    accesses: Iterable[Access],
+    episodes: Iterable[Episode] = (),
+    templates: Iterable[Template] = (),
+    *,
+    since: float = 0.0,
+) -> SlotStats:
+    """Of what reached a prompt since then. Slots in the order in which they first occur."""
+    seen = [receipt for receipt in receipts if receipt.delivered and receipt.at >= since]
+    opened = _opened_after(accesses)
+    followed = _followed(seen, episodes, templates)
+    slots: dict[str, SlotFigures] = {}
+    for receipt in seen:
+        for name in dict.fromkeys(one.slot for one in receipt.entered):
+            mine = [one for one in receipt.entered if one.slot == name]
+            known = slots.get(name, SlotFigures(name))
+            slots[name] = SlotFigures(
+                name,
+                known.injections + 1,
+                known.excerpts + len(mine),
+                known.lines + sum(one.lines for one in mine),
+                known.tokens + sum(one.tokens for one in mine),
+                known.used
+                + sum(opened(one, receipt.at) or (receipt.id, one.path) in followed for one in mine),
+            )
+    prompts = [receipt for receipt in seen if receipt.event == "turn"]
+    return SlotStats(
+        min((receipt.at for receipt in seen), default=0.0),
+        len(prompts),
+        sum(not receipt.entered for receipt in prompts),
+        tuple(slots.values()),
+    )
+
+
+def _opened_after(accesses: Iterable[Access]) -> Callable[[Entered, float], bool]:
+    times: defaultdict[str, list[float]] = defaultdict(list)  # by note and by id of a memory
+    for access in accesses:
+        for name in (access.path, *access.memories):
+            times[name].append(access.at)
+    for found in times.values():
+        found.sort()
+
+    def opened(one: Entered, at: float) -> bool:
+        """A note of memories has many: the recall of another one says nothing of this one."""
+        found: Sequence[float] = times.get(one.memory or one.path, ())
+        next_ = bisect_left(found, at)
+        return next_ < len(found) and found[next_] <= at + _USED_WITHIN_S
+
+    return opened
+
+
+def _followed(
+    receipts: Sequence[Receipt], episodes: Iterable[Episode], templates: Iterable[Template]
+) -> set[tuple[str, str]]:
+    """Receipts, by id, and the templates in them that their run followed."""
+    by_path = {template.path: template for template in templates if template.path}
+    runs: defaultdict[tuple[str, str], list[Episode]] = defaultdict(list)
+    for episode in episodes if by_path else ():
+        runs[episode.host, episode.session].append(episode)
+    return {
+        (receipt.id, one.path)
+        for receipt in receipts
+        for one in receipt.entered
+        if one.path in by_path
+        for episode in runs.get((receipt.host, receipt.session), ())
+        if episode.started - _EARLY_S <= receipt.at <= episode.ended
+        and was_followed(by_path[one.path], episode)
+    }
