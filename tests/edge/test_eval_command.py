@@ -44,9 +44,9 @@ def grove(cli: Cli, vault: Vault) -> Vault:
         after = _TREES[(at + 1) % len(_TREES)]
         vault.write(
             f"{tree}.md",
-            f"---\naliases: [{tree}wood of the north]\n---\n# {tree}\n\nThe {tree.lower()} is felled in month "
-            f"{at} for its timber.\n\n## How the {tree.lower()} is planted\n\nIn rows of {at} beside the "
-            f"quiet river.\n\n## Later\n\nSaw number {at} is kept for the timber of the [[{after}]] alone.\n",
+            f"---\naliases: [{tree}wood of the north]\n---\n# {tree}\n\nThe {tree.lower()} is felled in "
+            f"month {at} for its timber.\n\n## How the {tree.lower()} is planted\n\nIn rows of {at} beside "
+            f"the river.\n\n## Later\n\nSaw number {at} is kept for the timber of the [[{after}]] alone.\n",
         )
     assert cli("init", "--layout", "obsidian").code == 0
     assert cli("remember", "The forester drinks barley coffee before sunrise").code == 0
@@ -101,6 +101,14 @@ def test_no_byte_of_the_vault_changes_and_nothing_counts_as_used(cli: Cli, grove
         assert store.select("SELECT count(*) FROM memory_access") == [(0,)]
 
 
+def test_a_memory_with_a_quotation_is_asked_for_without_its_marks(cli: Cli, grove: Vault) -> None:
+    """What is in quotes must be in an answer word for word, and a word of it may be the one left out."""
+    assert cli("remember", 'The captain says "splendid weather for haymaking" every morning').code == 0
+    data = cli("eval", "--json").data
+    assert kinds(data)["memory"]["found"][0]["at_1"] == 3
+    assert not any('"' in one["query"] for one in data["questions"])
+
+
 def test_generic_prompts_of_each_kind_are_tried(cli: Cli, grove: Vault) -> None:
     data = cli("eval", "--json").data
     assert sum(row["prompts"] for row in data["generic"]) == 60
@@ -131,6 +139,24 @@ def test_an_encoder_stands_beside_where_one_is_installed(
     monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", str(tmp_path / "model"))
     data = cli("eval", "--json", "--questions", "8").data
     assert [row["way"] for row in kinds(data)["link"]["found"]] == ["as set", "with encoder"]
+
+
+def test_a_note_that_the_index_has_not_seen_is_asked_about(cli: Cli, grove: Vault) -> None:
+    grove.write("Yew.md", "---\naliases: [Taxus]\n---\n# Yew\n\nPoisonous.\n")
+    asked = cli("eval", "--json").data["questions"]
+    assert [one["ranks"]["as set"] for one in asked if one["query"] == "Taxus"] == [1]
+
+
+@pytest.mark.promise("P29")
+def test_a_search_that_can_do_less_than_it_should_says_so(
+    cli: Cli, grove: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("eval", "--json", "--questions", "4").data["notices"] == []
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_PROVIDER", "openai")
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_MODEL", "nothing-there")
+    ran = cli("eval", "--json", "--questions", "4")
+    assert ran.code == 0 and ran.data["notices"]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +199,7 @@ def test_a_chinese_vault_is_asked_in_chinese(cli: Cli, vault: Vault) -> None:
         other = places[(at + 1) % len(places)]
         vault.write(
             f"{place[:2]}.md",
-            f"# {place[:2]}\n\n## {place}\n\n去年秋天我们住在那里的旅馆, 后来坐火车去了[[{other[:2]}]]看风景。\n",
+            f"# {place[:2]}\n\n## {place}\n\n去年秋天我们住在那里的旅馆, 后来去了[[{other[:2]}]]看风景。\n",
         )
     assert cli("init", "--layout", "obsidian").code == 0
     assert cli("remember", "我最喜欢的早餐是豆浆和油条").code == 0

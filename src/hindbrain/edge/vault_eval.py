@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
     from hindbrain.context.packs.pack import Excerpt, Pack
     from hindbrain.index.progress import Listener
+    from hindbrain.search.hit import SearchResult
     from hindbrain.vault.note import Note
 
 AS_SET = "as set"
@@ -72,6 +73,7 @@ class VaultEval:
     kept: tuple[Kept, ...]
     notes: int  # of the vault
     gate: str  # as `App.null_state` says
+    notices: tuple[str, ...]  # why searches answered with less than they could
 
     def asked(self, kind: Kind) -> int:
         return sum(question.kind == kind for question in self.questions)
@@ -91,31 +93,34 @@ def evaluate(
     """
     if profile:
         profile_named(profile)
-    app.measure_null()
     with app.request():  # one look at the files is enough for all questions
+        app.freshen(vectors=True)
+        app.measure_null()
         questions = make_questions(app, most, seed)
         prompts = sample_generic(seed)
         ways = 1 + bool(profile) + _has_encoder(app)
         tell = _counting(listener, (ways + 1) * len(questions) + len(prompts))
-        ranks = {AS_SET: rank_questions(app, questions, None, tell)}
+        notices: dict[str, None] = {}
+        ranks = {AS_SET: rank_questions(app, questions, None, tell, notices)}
         generic = ask_generic(app, prompts, tell)
         kept = ask_gate(app, questions, ranks[AS_SET], tell)
         if profile:
-            ranks[f"profile {profile}"] = rank_questions(app, questions, profile, tell)
+            ranks[f"profile {profile}"] = rank_questions(app, questions, profile, tell, notices)
         if _has_encoder(app):
-            ranks["with encoder"] = _ranked_with_encoder(open_other, questions, tell)
-        return VaultEval(tuple(questions), ranks, generic, kept, app.store.note_count(), app.null_state())
+            ranks["with encoder"] = _ranked_with_encoder(open_other, questions, tell, notices)
+        notes, gate = app.store.note_count(), app.null_state()
+        return VaultEval(tuple(questions), ranks, generic, kept, notes, gate, tuple(notices))
 
 
 def _ranked_with_encoder(
-    open_other: Callable[[], App], questions: Sequence[Question], tell: Tell
+    open_other: Callable[[], App], questions: Sequence[Question], tell: Tell, notices: dict[str, None]
 ) -> tuple[int, ...]:
     # In an app of its own: what judges memories takes the encoder when it is made, or never.
     with closing(open_other()) as app, app.request():
         app.encodes = True
         app.memory.fits("hindbrain")  # now it knows which memories there are to encode
         app.encode_pending(_ENCODE_S)
-        return rank_questions(app, questions, None, tell)
+        return rank_questions(app, questions, None, tell, notices)
 
 
 def _has_encoder(app: App) -> bool:
@@ -154,10 +159,9 @@ def make_questions(app: App, most: int, seed: int) -> list[Question]:
 
 
 def _note_names(app: App) -> list[NoteNames]:
-    rows = app.store.select("SELECT path, title, aliases, headers FROM note ORDER BY path")
     return [
-        NoteNames(path, title, _lines(aliases), _lines(headers))
-        for path, title, aliases, headers in rows
+        NoteNames(path, title, _lines(aliases), _lines(headings))
+        for path, title, aliases, headings in app.store.note_headings()
         if path.endswith(".md")
     ]
 
@@ -168,11 +172,8 @@ def _lines(text: str) -> tuple[str, ...]:
 
 def _links(app: App, names: Sequence[NoteNames], most: int, chance: random.Random) -> list[Question]:
     """One hidden link of each note, from notes in an order of chance, until there are enough."""
-    rows = app.store.select(
-        "SELECT DISTINCT path FROM link JOIN note ON note.id = note_id WHERE NOT embed ORDER BY path"
-    )
     known = link_names({note.path: note.aliases for note in names})
-    paths = [path for (path,) in rows if path.endswith(".md")]
+    paths = [path for path in app.store.linking_notes() if path.endswith(".md")]
     found: dict[str, Question] = {}
     for path in chance.sample(paths, min(len(paths), _MOST_READ)):
         note = None if app.layout.is_housekeeping(path) else _read(app, path)
@@ -199,15 +200,20 @@ def _read(app: App, path: str) -> Note | None:
 
 
 def rank_questions(
-    app: App, questions: Sequence[Question], profile: str | None, tell: Tell
+    app: App, questions: Sequence[Question], profile: str | None, tell: Tell, notices: dict[str, None]
 ) -> tuple[int, ...]:
-    """The place of each answer, from 1; 0 where it is not among the first. `profile`: None for the usual."""
+    """The place of each answer, from 1; 0 where it is not among the first. `profile`: None for the usual.
+
+    What searches have to say goes into `notices`.
+    """
     ranks = []
     for question in questions:
         if question.kind == "memory":
             found = _recalled(app, question.query)
         else:
-            found = _searched(app, question, profile)
+            result = _searched(app, question.query, profile)
+            notices.update(dict.fromkeys(result.notices))
+            found = [hit.path for hit in result.hits if hit.path != question.source][:DEPTH]
         ranks.append(found.index(question.target) + 1 if question.target in found else 0)
         tell()
     return tuple(ranks)
@@ -218,10 +224,8 @@ def _recalled(app: App, topic: str) -> list[str]:
     return [f"{one.item.path}:{one.item.line}" for one in found]
 
 
-def _searched(app: App, question: Question, profile: str | None) -> list[str]:
-    query = SearchQuery(question.query, k=DEPTH + 1, unit="note", profile=profile, exact=False)
-    paths = (hit.path for hit in app.search(query).hits)
-    return [path for path in paths if path != question.source][:DEPTH]
+def _searched(app: App, text: str, profile: str | None) -> SearchResult:
+    return app.search(SearchQuery(text, k=DEPTH + 1, unit="note", profile=profile, exact=False))
 
 
 # The gate

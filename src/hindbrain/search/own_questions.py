@@ -37,6 +37,7 @@ _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _LINE_START = re.compile(r"^\s*(?:>\s*)*(?:[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+|#+\s+)?", re.MULTILINE)
 _UNSEGMENTED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WORD = re.compile(r"\w+")
+_QUOTATION_MARKS = re.compile(r"[\"“”„«»「」『』]")  # a question in them asks for the very words
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,8 @@ def without_rarest(text: str, counts: Mapping[str, int]) -> str:
     rarest = min(words, key=lambda word: (counts.get(word, 0), -len(word), word))
     inside = unsegmented_run().fullmatch(rarest) is not None
     pattern = re.escape(rarest) if inside else rf"(?<!\w){re.escape(rarest)}(?!\w)"
-    left = " ".join(re.sub(pattern, " ", text, flags=re.IGNORECASE).split())
+    said = _QUOTATION_MARKS.sub(" ", text)
+    left = " ".join(re.sub(pattern, " ", said, flags=re.IGNORECASE).split())
     return left if len(set(_words(left)) - STOP_WORDS) >= _FEWEST_LEFT else ""
 
 

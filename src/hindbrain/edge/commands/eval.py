@@ -24,7 +24,7 @@ _WHAT = {
     "link": ("hidden links", "notes with a wikilink in a paragraph of four words or more"),
     "heading": ("headings", "headings of four words or more that one note alone has"),
     "alias": ("aliases", "aliases that one note alone has"),
-    "memory": ("memories", "memories of three words or more"),
+    "memory": ("memories", "memories of three words or more that no other repeats"),
 }
 
 
@@ -57,6 +57,8 @@ def run(args: Namespace, out: Output) -> int:
         return 0
     for line in _lines(told, out):
         out.line(line)
+    for notice in told.notices:
+        out.warn(notice)
     return 0
 
 
@@ -93,6 +95,7 @@ def eval_data(told: VaultEval, seed: int) -> dict[str, Any]:
             }
             for at, question in enumerate(told.questions)
         ],
+        "notices": list(told.notices),
     }
 
 
