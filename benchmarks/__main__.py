@@ -20,6 +20,7 @@ from benchmarks import (
     false_injection,
     flush_rules,
     hook_latency,
+    late_interaction,
     latency,
     learn_scale,
     learning,
@@ -27,6 +28,7 @@ from benchmarks import (
     longmemeval,
     mcp_server,
     memory,
+    memory_lane,
     packs,
     prompts,
     real_runs,
@@ -54,8 +56,8 @@ ALL = tuple(
     module.BENCHMARK
     for module in (
         locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
-        drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server, hook_latency, service_latency,
-        tool_tokens, learning, real_runs, learn_scale, agent_overhead,
+        memory_lane, late_interaction, drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server,
+        hook_latency, service_latency, tool_tokens, learning, real_runs, learn_scale, agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -31,10 +31,11 @@ from benchmarks.longmemeval import moment
 from benchmarks.metrics import Figures, quantile
 from benchmarks.packs import Question, folded, read_questions
 from benchmarks.rankers import Measured, measured, write_note
-from benchmarks.wikilinks import Hidden, hidden_links, sampled, vault_name, vault_sources
+from benchmarks.wikilinks import hidden_links, sampled, vault_name, vault_sources
 from hindbrain.context.packs.null_file import COMPARED
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.topic.intent import understand_intent
+from hindbrain.search import own_questions
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.hit import Hit
 from hindbrain.search.query import SearchQuery
@@ -148,7 +149,7 @@ class _Rules:
             for text in texts:
                 asked.generic[kind].append(self._judged(text, lambda pack: bool(pack.excerpts)))
 
-    def ask_link(self, asked: Asked, link: Hidden) -> None:
+    def ask_link(self, asked: Asked, link: own_questions.Question) -> None:
         """The note that the link stands in is in the window already, as far as this prompt is concerned."""
         rows = self._app.store.select(
             "SELECT uid FROM passage JOIN note ON note.id = passage.note_id WHERE note.path = ?",

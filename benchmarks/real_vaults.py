@@ -7,7 +7,7 @@ without us: whole-note FTS5, BM25 over passages, plain cosine of the built-in ve
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ from benchmarks.datasets import single_root, unpacked
 from benchmarks.frame import Benchmark, Options, Outcome, Skipped, Table, main, split_rows
 from benchmarks.metrics import Figures
 from benchmarks.rankers import measured
-from benchmarks.wikilinks import hidden_links, is_enough, parsed, recalled, vault_name, vault_sources
+from benchmarks.wikilinks import hidden_links, parsed, recalled, vault_name, vault_sources
 from hindbrain.index.names import name_key
+from hindbrain.search.own_questions import is_enough, of_one_note
 from hindbrain.vault.inline import without_links
 from hindbrain.vault.note import Note
 
@@ -90,11 +91,7 @@ def sample(questions: Sequence[Sought], most: int) -> Sequence[Sought]:
 
 
 def _clear(pairs: Iterator[tuple[str, str]]) -> list[Sought]:
-    found = [(query, path) for query, path in dict.fromkeys(pairs) if name_key(query)]
-    held = Counter(" ".join(sorted(name_key(query).split())) for query, _ in found)
-    return [
-        Sought(query, path) for query, path in found if held[" ".join(sorted(name_key(query).split()))] == 1
-    ]
+    return [Sought(query, path) for query, path in of_one_note(pairs)]
 
 
 def _file_name(path: str) -> str:

@@ -6,10 +6,8 @@ The vault is indexed as it is. The link still stands in its own note, so that no
 from __future__ import annotations
 
 import random
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,8 @@ from benchmarks.datasets import find, single_root, unpacked
 from benchmarks.frame import Benchmark, Options, Outcome, Skipped, Table, compared, main, split_rows
 from benchmarks.metrics import Figures
 from benchmarks.rankers import Measured, measured
+from hindbrain.search import own_questions
+from hindbrain.search.own_questions import Question, link_names
 from hindbrain.vault.note import Note
 from hindbrain.vault.parse import decode_note, parse_note
 
@@ -25,21 +25,6 @@ _SEED = 20_240_517
 _PER_VAULT = 300
 _NOTES = 20
 _KS = (1, 5, 10)
-_MIN_WORDS = 4
-_MIN_UNSEGMENTED = 8
-_WIKILINK = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(#[^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_LINE_START = re.compile(r"^\s*(?:>\s*)*(?:[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+|#+\s+)?", re.MULTILINE)
-_UNSEGMENTED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A link that was taken out."""
-
-    source: str  # path of the note it stands in
-    target: str  # path of the note it leads to
-    query: str  # its paragraph without it
 
 
 def run(options: Options) -> Outcome:
@@ -88,7 +73,7 @@ def _ask_vault(vault: Path, state: Path, options: Options) -> dict[str, list[Fig
     return judged
 
 
-def ask(index: Measured, row: str, link: Hidden) -> Figures:
+def ask(index: Measured, row: str, link: Question) -> Figures:
     found = index.notes(row, link.query, _NOTES + 1)
     ranking = [{path} for path in found if path != link.source][:_NOTES]
     return recalled(ranking, link.target)
@@ -110,73 +95,20 @@ def vault_name(source: Path) -> str:
     return source.resolve().name.removesuffix(".tar.gz").removesuffix(".tgz").removeprefix("vault_")
 
 
-def sampled(links: Sequence[Hidden], most: int) -> Sequence[Hidden]:
+def sampled(links: Sequence[Question], most: int) -> Sequence[Question]:
     return links if len(links) <= most else random.Random(_SEED).sample(links, most)
 
 
-def hidden_links(vault: Path, paths: Sequence[str]) -> list[Hidden]:
+def hidden_links(vault: Path, paths: Sequence[str]) -> list[Question]:
     """Every link of these notes that leads to another of them, in the order of the notes."""
     notes = {path: parsed(vault / path) for path in sorted(paths)}
     names = link_names({path: note.aliases for path, note in notes.items()})
-    return list(dict.fromkeys(link for path, note in notes.items() for link in _links_of(path, note, names)))
+    links = (link for path, note in notes.items() for link in own_questions.hidden_links(path, note, names))
+    return list(dict.fromkeys(links))
 
 
 def parsed(path: Path) -> Note:
     return parse_note(decode_note(path.read_bytes())[0], stem=path.stem)
-
-
-def link_names(aliases: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The names of each note: path before file name before alias; what two notes share is no name."""
-    by_path = {_folded(path): path for path in aliases}
-    by_file = _clear((_folded(path.rpartition("/")[2]), path) for path in aliases)
-    by_alias = _clear((_folded(alias), path) for path, own in aliases.items() for alias in own)
-    return {**by_alias, **by_file, **by_path}
-
-
-def _clear(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for name, path in pairs:
-        found[name].add(path)
-    return {name: next(iter(paths)) for name, paths in found.items() if len(paths) == 1}
-
-
-def _folded(name: str) -> str:
-    return name.strip().strip("/").removesuffix(".md").casefold()
-
-
-def _links_of(path: str, note: Note, names: Mapping[str, str]) -> Iterator[Hidden]:
-    # The parser knows what is only code.
-    real = {(link.line, link.target) for link in note.links if not link.embed}
-    for block in note.blocks:
-        if block.kind not in ("paragraph", "item", "quote"):
-            continue
-        text = "\n".join(note.lines[block.first_line - 1 : block.last_line])
-        for match in _WIKILINK.finditer(text):
-            target = names.get(_folded(match[2]), path)
-            line = block.first_line + text.count("\n", 0, match.start())
-            if match[1] or (line, match[2].strip()) not in real or target == path:
-                continue
-            query = without_link(text, target, names)
-            if is_enough(query):
-                yield Hidden(path, target, query)
-
-
-def without_link(text: str, target: str, names: Mapping[str, str]) -> str:
-    """The text as a reader sees it, without any link to the note at `target`."""
-
-    def visible(match: re.Match[str]) -> str:
-        if match[1] or names.get(_folded(match[2])) == target:
-            return " "
-        return match[4] or match[2].rpartition("/")[2]
-
-    shown = _MARKDOWN_LINK.sub(r"\1", _WIKILINK.sub(visible, _LINE_START.sub("", text)))
-    return " ".join(shown.split())
-
-
-def is_enough(query: str) -> bool:
-    """Is there something left to go by?"""
-    unsegmented = len(_UNSEGMENTED.findall(query))
-    return unsegmented >= _MIN_UNSEGMENTED or len(re.findall(r"\w+", query)) >= _MIN_WORDS
 
 
 def summary(judged: Mapping[str, Sequence[Figures]]) -> Figures:

@@ -41,6 +41,7 @@ from benchmarks.scale import endless
 from benchmarks.writers import append_at_once
 
 from hindbrain.app import build_app
+from hindbrain.search import own_questions
 from hindbrain.vault.items.category import CATEGORIES
 
 
@@ -230,13 +231,13 @@ def test_words_of_a_name_are_asked_for_in_another_order(tmp_path: Path):
 
 
 def test_a_hidden_link_leaves_no_trace_in_its_query():
-    names = wikilinks.link_names({"a/Bread.md": ("loaf",), "Sea.md": ()})
+    names = own_questions.link_names({"a/Bread.md": ("loaf",), "Sea.md": ()})
     text = "- [ ] We bake [[Bread]] or a [[loaf|fine loaf]] by the [[Sea|sea side]] ([map](x.md)) ![[Bread]]"
-    assert wikilinks.without_link(text, "a/Bread.md", names) == "We bake or a by the sea side (map)"
+    assert own_questions.without_link(text, "a/Bread.md", names) == "We bake or a by the sea side (map)"
 
 
 def test_a_name_that_two_notes_share_leads_nowhere():
-    names = wikilinks.link_names({"a/X.md": (), "b/X.md": (), "Y.md": ("x",)})
+    names = own_questions.link_names({"a/X.md": (), "b/X.md": (), "Y.md": ("x",)})
     assert "x" not in names or names["x"] == "Y.md"
     assert names["a/x"] == "a/X.md"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from damage import DAMAGES, index_file
 
 from command_runs import Cli
+from hindbrain.base.errors import WriteFailed
 from hindbrain.vault.lock import FileLock
 from workbench import Vault
 
@@ -185,3 +187,83 @@ def test_a_sync_takes_in_an_edit_that_keeps_size_and_time(cli: Cli, long_ago: Va
     _edit_in_secret(long_ago.root / "Tea.md")
     assert cli("sync", "--json").data["indexed"] == 1
     assert cli("sync", "--json").data["indexed"] == 0
+
+
+def _canary(cli: Cli) -> Any:
+    return cli("status", "--json").data["canary"]
+
+
+@pytest.mark.promise("P29")
+def test_a_note_and_a_memory_are_tried_outside_the_vault(cli: Cli, indexed: Vault) -> None:
+    before = _bytes_of(indexed.root)
+    assert _canary(cli) is None
+    assert _states(cli)["canary"] == "ok"
+    told = _canary(cli)
+    assert told["ok"] and not told["step"] and not told["code"]
+    assert list(told["took_ms"]) == ["write", "index", "search", "recall"]
+    assert _bytes_of(indexed.root) == before
+    assert not list(index_file(cli).parent.glob("canary-*"))
+    assert cli("recall", "cuttlefish", "--json").data["memories"] == []
+
+
+@pytest.mark.promise("P29")
+@pytest.mark.parametrize(
+    ("part", "step", "code"),
+    [
+        ("hindbrain.vault.write.VaultWriter.create_note", "write", "write_failed"),
+        ("hindbrain.app.App.sync", "index", "write_failed"),
+        ("hindbrain.search.engine.SearchEngine.search", "search", "write_failed"),
+        ("hindbrain.memory.service.Memory.recall", "recall", "write_failed"),
+    ],
+)
+def test_the_step_at_which_a_memory_gets_lost_is_named(
+    cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch, part: str, step: str, code: str
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise WriteFailed("no room")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(part, fails)
+        assert cli("doctor", "--json").code == 1
+    told = _canary(cli)
+    assert (told["ok"], told["step"], told["code"]) == (False, step, code)
+    assert list(told["took_ms"])[-1] == step
+    assert "canary" in {found["name"] for found in cli("status", "--json").data["findings"]}
+    assert _states(cli)["canary"] == "ok"  # it works again, and status says so
+    assert not cli("status", "--json").data["findings"]
+
+
+@pytest.mark.promise("P29")
+def test_a_memory_that_is_not_found_again_is_a_failure(
+    cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("hindbrain.memory.service.Memory.fits", lambda *_, **__: [])
+        broken.setattr("hindbrain.memory.recalling._struck", lambda *_: [])
+        assert _states(cli)["canary"] == "wrong"
+    assert (_canary(cli)["step"], _canary(cli)["code"]) == ("recall", "not_found")
+
+
+def test_what_a_try_left_that_was_cut_short_is_removed(cli: Cli, indexed: Vault) -> None:
+    left = index_file(cli).parent / "canary-left"
+    (left / "vault").mkdir(parents=True)
+    os.utime(left, (1_000, 1_000))
+    assert _states(cli)["canary"] == "ok"
+    assert not left.exists()
+
+
+def test_the_owners_settings_do_not_fail_the_try(
+    cli: Cli, indexed: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_SEARCH_MIN_SCORE", "0.99")
+    monkeypatch.setenv("HINDBRAIN_SEARCH_K", "1")
+    monkeypatch.setenv("HINDBRAIN_VAULT_EXCLUDE", "*.md")
+    monkeypatch.setenv("HINDBRAIN_EMBEDDING_PROVIDER", "none")
+    monkeypatch.setenv("HINDBRAIN_SEARCH_PROFILE", "keyword-recency")
+    assert _states(cli)["canary"] == "ok"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"v": 9}', '{"v": 1, "at": "x", "step": 4}'])
+def test_a_damaged_result_is_none(cli: Cli, indexed: Vault, text: str) -> None:
+    (index_file(cli).parent / "canary.json").write_text(text, encoding="utf-8")
+    assert _canary(cli) is None

@@ -30,7 +30,7 @@ from workbench import Vault, person_says
 _DOCS = Path(__file__).parents[2] / "docs"
 _TOKEN = "ghp_" + "0a1B2c3D4e5F6g7H8i" * 2  # looks like one, and is none
 _OPEN = frozenset(
-    ("why", "left_out_by_code", "attachments", "value", "default")
+    ("why", "left_out_by_code", "attachments", "value", "default", "took_ms")
 )  # whose keys or kinds are data
 
 
@@ -123,6 +123,7 @@ def test_every_code_of_an_error_is_written_down() -> None:
         ("read", ["read", "Broken"]),
         ("status", ["status"]),
         ("doctor", ["doctor", "--fix"]),
+        ("eval", ["eval"]),
         ("history", ["history"]),
         ("undo", ["undo"]),
         ("config", ["config"]),

@@ -24,6 +24,7 @@ from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.edge.canary import CanaryResult
     from hindbrain.vault.moved_notes import Trouble
 
 State: TypeAlias = Literal["ok", "doubtful", "wrong"]
@@ -401,6 +402,37 @@ def _events(app: App) -> Finding:
     return Finding("events", "ok", f"{waiting} on their way" if waiting else "everybody was told")
 
 
+def _canary(app: App) -> Finding:
+    """Can a note and a memory be written, indexed and found again? Tried in a vault of its own."""
+    from hindbrain.edge.canary import try_canary
+
+    if not app.state.is_dir():
+        return Finding("canary", "ok", "not tried before the first sync")
+    return _canary_finding(try_canary(app))
+
+
+def _last_canary(app: App) -> Finding:
+    """How the last try ended."""
+    from hindbrain.edge.canary import last_result
+
+    result = last_result(app.state)
+    return Finding("canary", "ok", "never tried") if result is None else _canary_finding(result)
+
+
+def _canary_finding(result: CanaryResult) -> Finding:
+    from hindbrain.edge.when import moment_text, span_text
+
+    if result.ok:
+        took = ", ".join(f"{step} {span_text(ms / 1000)}" for step, ms in result.took_ms.items())
+        return Finding("canary", "ok", f"a note and a memory of a try were found again: {took}")
+    return Finding(
+        "canary",
+        "wrong",
+        f"at {moment_text(result.at)} a try to store and find a memory failed at the step {result.step!r}: "
+        f"{result.message}  ({result.code})",
+    )
+
+
 def _leftovers(app: App) -> Finding:
     """Temp files of ours that a crash left beside notes."""
     from hindbrain.vault.path_rules import PRIVATE_FOLDERS, TEMP_PREFIX
@@ -465,8 +497,9 @@ _CHECKS: tuple[Check, ...] = (
     _capture,
     _events,
     _leftovers,
+    _canary,
 )
 _WITHOUT_A_VAULT = (_vault, _state_folder, _sqlite, _index, _watch, _daemon, _plugins, _hooks, _capture)
 _OF_THE_INDEX = (_rows, _drift, _notes)
 # What `status` asks, too: cheap, and not said by its own lines.
-QUICK: tuple[Check, ...] = (_vault, _state_folder, _sqlite, _memory, _roles, _guards, _events)
+QUICK: tuple[Check, ...] = (_vault, _state_folder, _sqlite, _memory, _roles, _guards, _events, _last_canary)

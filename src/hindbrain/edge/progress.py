@@ -1,4 +1,4 @@
-"""Shows how far a sync has come: a bar on a terminal, a plain line now and then in a pipe."""
+"""Shows how far long work has come: a bar on a terminal, a plain line now and then in a pipe."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 _QUIET_S = 0.4  # most syncs are over by then, and a bar that only flashes is noise
 _LINE_EVERY_S = 2.0
-_WORDS = {"scan": "looking", "text": "reading notes", "vectors": "embedding passages"}
+_WORDS = {
+    "scan": "looking",
+    "text": "reading notes",
+    "vectors": "embedding passages",
+    "questions": "asking",
+}
 
 
 @contextmanager
 def shown_progress(out: Output) -> Iterator[Listener]:
-    """A listener for `App.sync`. Writes to stderr only."""
+    """A listener for `App.sync` and other long work. Writes to stderr only."""
     shown: _Bar | _Lines = _Bar() if out.stderr.isatty() else _Lines(out)
     try:
         yield shown.tell

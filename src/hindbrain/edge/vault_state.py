@@ -30,6 +30,7 @@ def vault_state(app: App) -> dict[str, Any]:
         "hooks": hooks_state(app.config),
         "conversations": waiting_state(app.state),
         "inbox": inbox_state(app),
+        "canary": canary_state(app),
         "findings": findings_state(app),
     }
 
@@ -43,6 +44,25 @@ def findings_state(app: App) -> list[dict[str, str]]:
         for found in examine(app, QUICK)
         if found.state != "ok"
     ]
+
+
+def canary_state(app: App) -> dict[str, Any] | None:
+    """How the last try to store and find a memory ended; None: never tried."""
+    from hindbrain.edge.canary import last_result
+
+    result = last_result(app.state)
+    if result is None:
+        return None
+    age_s = round(max(0.0, app.clock.now() - result.at), 1)
+    return {
+        "ok": result.ok,
+        "step": result.step,
+        "code": result.code,
+        "message": result.message,
+        "took_ms": dict(result.took_ms),
+        "at": result.at,
+        "age_s": age_s,
+    }
 
 
 def inbox_state(app: App) -> dict[str, int] | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Phase: TypeAlias = Literal["scan", "text", "vectors"]
+Phase: TypeAlias = Literal["scan", "text", "vectors", "questions"]
 
 
 @dataclass(frozen=True, slots=True)

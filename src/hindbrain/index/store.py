@@ -196,6 +196,16 @@ class IndexStore:
         sql = "SELECT name, note_id FROM name WHERE note_id IN (SELECT value FROM json_each(?))"
         return self._typed(frozenset([(str, int)]), sql, (_json_ids(note_ids),))
 
+    def note_headings(self) -> list[tuple[str, str, str, str]]:
+        """Return (path, title, aliases, headings) of every note, by path; the last two one per line."""
+        sql = "SELECT path, title, aliases, headers FROM note ORDER BY path"
+        return self._typed(frozenset([(str, str, str, str)]), sql, ())
+
+    def linking_notes(self) -> list[str]:
+        """Return the paths of the notes that link to something, by path; embedding is no link."""
+        sql = "SELECT DISTINCT path FROM link JOIN note ON note.id = note_id WHERE NOT embed ORDER BY path"
+        return [path for (path,) in self._typed(frozenset([(str,)]), sql, ())]
+
     def passages(self, ids: Iterable[int]) -> list[PassageInfo]:
         """Return the passages that are there, in the order of their numbers."""
         sql = (

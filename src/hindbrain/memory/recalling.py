@@ -63,9 +63,6 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found[: k - len(passages)]]
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
-    for one in found:
-        if one.item.path:
-            memory.count_access(one.item.path, topic, one.item.id)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
 
 

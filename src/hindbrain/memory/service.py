@@ -97,11 +97,18 @@ class Memory(MemoryParts):
             self._queued.add(waiting.id)
         return answer._replace(removed=verdict.removed)
 
-    def recall(self, topic: str, *, k: int | None = None) -> Recalled:
-        """What is known on a topic: memories first, then passages of other notes."""
+    def recall(self, topic: str, *, k: int | None = None, counted: bool = True) -> Recalled:
+        """What is known on a topic: memories first, then passages of other notes.
+
+        `counted`: what is shown counts as used.
+        """
         from hindbrain.memory.recalling import recall
 
-        return recall(self, topic, k=self.hits if k is None else k)
+        found = recall(self, topic, k=self.hits if k is None else k)
+        for one in found.memories if counted else ():
+            if one.item.path:
+                self.count_access(one.item.path, topic, one.item.id)
+        return found
 
     def live_items(self) -> list[MemoryItem]:
         """What holds, also what is acknowledged and on its way into its note."""

@@ -29,6 +29,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("watch", "keep the index up to date while notes change"),
     ("status", "show the vault, its index and what the last sync left out"),
     ("doctor", "check everything; --fix mends the index, never a note"),
+    ("eval", "measure search, recall and the gate with questions made from your own notes"),
     ("task", "add, list and change the tasks that you and your agents share"),
     ("daily", "read the note of a day, or add a line to today's"),
     ("links", "show who links to a note and what is related; report broken links and orphans"),

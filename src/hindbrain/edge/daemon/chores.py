@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakSet
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
 
 
+_CANARY_S = 86_400.0  # between two tries
 _MEASURING_S = 0.05  # at a time: a prompt that comes waits for it
 
 
@@ -69,6 +71,45 @@ class MeasureNull:
             return not app.lacks_vectors() and app.measure_null(lambda: time.monotonic() >= until)
         except IndexFault:  # not made yet: again at the next quiet moment
             return False
+
+
+class TryCanary:
+    """Tries once a day whether a memory can be stored and found. A failure is told, and `status` has it.
+
+    In a thread of its own: it takes a quarter of a second, and a prompt that comes must not wait for it.
+    """
+
+    def __init__(self, start: Callable[[Callable[[], None]], None] | None = None) -> None:
+        self._start = start or _in_background
+        self._due_at: WeakKeyDictionary[App, float] = WeakKeyDictionary()  # by the app's clock
+
+    def __call__(self, app: App) -> bool:
+        from hindbrain.edge.canary import last_result
+
+        now = app.clock.now()
+        if app not in self._due_at:
+            last = last_result(app.state)
+            # A result from the future is of a clock that was wrong.
+            self._due_at[app] = last.at + _CANARY_S if last is not None and last.at <= now else now
+        if now >= self._due_at[app] and app.index_path.exists():
+            self._due_at[app] = now + _CANARY_S
+            self._start(lambda: _try_canary(app))
+        return False
+
+
+def _try_canary(app: App) -> None:
+    from hindbrain.edge.canary import try_canary
+
+    result = try_canary(app)
+    if not result.ok:
+        say(
+            f"{str(app.root)!r}: storing and finding a memory failed at the step {result.step!r}: "
+            f"{result.message}  ({result.code})"
+        )
+
+
+def _in_background(act: Callable[[], None]) -> None:
+    threading.Thread(target=act, name="hindbrain-canary", daemon=True).start()
 
 
 class InTurn:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from hindbrain import __version__
 from hindbrain.base.errors import Busy, HindbrainError, Refused, UsageError
 from hindbrain.edge.daemon import protocol
-from hindbrain.edge.daemon.chores import CatchUp, EncodePassages, InTurn, MeasureNull, WarmUp
+from hindbrain.edge.daemon.chores import CatchUp, EncodePassages, InTurn, MeasureNull, TryCanary, WarmUp
 from hindbrain.edge.daemon.client import TAKEN
 from hindbrain.edge.daemon.listening import Listening, is_ours, peer_is_owner
 from hindbrain.edge.daemon.protocol import Request
@@ -58,7 +58,7 @@ class Daemon:
         self._idle_s = idle_s
         self._clock = clock
         when_opened = InTurn(WarmUp(), EncodePassages())
-        chores = InTurn(CatchUp(), Tidying(), MeasureNull())
+        chores = InTurn(CatchUp(), Tidying(), MeasureNull(), TryCanary())
         self.vaults = vaults or Vaults(here.folder.parent, when_opened, chores)
         self._service = ServicePort(here.folder.parent, self.vaults, self._note_use)
         self._first = first
