@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from hindbrain.app import App
 from hindbrain.context.messages import Message
 from hindbrain.context.packs.assembling import is_empty
-from hindbrain.context.packs.gate import LEAST_PASSAGES, Evidence, Null, evidence_of, judge, null_of, score_of
+from hindbrain.context.packs.gate import (
+    LEAST_PASSAGES,
+    Evidence,
+    Null,
+    asks_for_notes,
+    evidence_of,
+    judge,
+    null_of,
+    score_of,
+)
 from hindbrain.context.packs.null_file import NULL_FILE
 from hindbrain.context.topic.intent import is_pleasantry, understand_intent
 from hindbrain.search.generic_prompts import generic_prompts
@@ -232,3 +241,17 @@ def test_what_the_window_holds_already_does_not_open_the_gate(
     app.sync()
     held = frozenset(one for excerpt in app.context.pack(ANSWERED).excerpts for one in excerpt.passages)
     assert is_empty(app.context.pack(ANSWERED, exclude=held))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("Summarise my note about IPFS", True),
+        ("What did I write about CRDTs?", True),
+        ("Was steht in meinen Notizen über Boote?", True),
+        ("Write a note class in Python", False),
+        ("add release notes", False),
+    ],
+)
+def test_who_asks_for_their_notes_is_understood(prompt: str, asks: bool) -> None:
+    assert asks_for_notes(prompt) == asks

@@ -92,6 +92,12 @@ def test_a_single_memory_is_not_shown_to_whoever_asks_something_else(
     assert close(relevance, prompt, items("Bob's boat lies in Genoa")) == []
 
 
+def test_a_memory_that_says_nothing_fits_nothing(relevance: Relevance) -> None:
+    memories = items(*KNOWN, "a b c d", "ok")
+    for prompt in ("What are my notes on CRDTs?", "a b c", "Which plan do I have for b and c?"):
+        assert not {"a b c d", "ok"} & set(close(relevance, prompt, memories))
+
+
 def test_a_cue_in_the_prompt_brings_its_memory(relevance: Relevance) -> None:
     memories = [*items(*KNOWN), *items("Trains legs first", cues=["gym", "workout plan"])]
     assert close(relevance, "put together a workout plan", memories)[0] == "Trains legs first"

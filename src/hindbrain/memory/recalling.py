@@ -36,6 +36,7 @@ _BEHIND_BEST = 0.2  # unless another one fits that much better
 _GUESSES = 5  # memories in an answer that holds guesses
 _SHORT_GUESSES = 2  # the same for a topic of a word or two, which resembles much
 _SHORT = 2  # words
+_SHORT_CLOSE = 0.25  # as _CLOSE, for such a topic
 _STEEP = 10.0  # of the curve from a margin to a confidence
 
 
@@ -95,7 +96,8 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
     fits = memory.fits(topic, asked=True)
     if phrases := understand_terms(topic).phrases:  # what is in quotes must be in a memory, as in a passage
         fits = [fit for fit in fits if all(holds_phrase(fit.item.text, phrase) for phrase in phrases)]
-    close = [fit for fit in fits if fit.margin >= _CLOSE or asked & item_words(fit.item)]
+    bar = _SHORT_CLOSE if len(asked) <= _SHORT else _CLOSE
+    close = [fit for fit in fits if fit.margin >= bar or asked & item_words(fit.item)]
     if not close and (struck := _struck(memory, topic, asked, phrases)):
         return struck, []
     least = max(_GUESS, fits[0].margin - _BEHIND_BEST) if fits else 0.0

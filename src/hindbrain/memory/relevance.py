@@ -306,7 +306,8 @@ class _Memories:
         # A memory has a row for its text and one for each cue.
         self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])[:-1]
         self._weights = np.full(len(vectors), _CUE_MEANING, dtype=np.float32)
-        self._weights[self._starts] = 1.0
+        # What has no telling word ("a b c d") resembles anything, and says nothing.
+        self._weights[self._starts] = [1.0 if _telling(item.text[:_LONGEST]) else 0.0 for item in items]
         self._by_stem: dict[str, list[int]] = {}
         self._cues: dict[tuple[str, ...], list[int]] = {}
         for at, item in enumerate(items):

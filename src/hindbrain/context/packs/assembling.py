@@ -19,7 +19,7 @@ from hindbrain.base.errors import IndexFault
 from hindbrain.context.packs.attribution import attribution, by_note
 from hindbrain.context.packs.card import Read, core_card, memory_lines, open_boxes, open_tasks, what_happened
 from hindbrain.context.packs.fence import fence_text
-from hindbrain.context.packs.gate import evidence_of, judge
+from hindbrain.context.packs.gate import ASKED_RATE, asks_for_notes, evidence_of, judge
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
 from hindbrain.context.packs.null_file import shipped_nulls
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
@@ -392,7 +392,10 @@ class _Assembly:
         result = self._result
         fresh = [hit for hit in hits if hit.passage not in self._shown.excluded]
         nulls, missing = self._sources.nulls(result.mode, result.passages)
-        verdict = judge(evidence_of(fresh, result.words, result.passages), nulls, self._sources.false_rate)
+        rate = self._sources.false_rate
+        if asks_for_notes(self._wanted.intent.query):
+            rate = max(rate, ASKED_RATE)
+        verdict = judge(evidence_of(fresh, result.words, result.passages), nulls, rate)
         self._notices += [missing] if missing else []
         self._best, self._abstained = verdict.sure, not verdict.allowed
         return verdict.allowed

@@ -13,6 +13,7 @@ Pure. Measuring a `Null` and keeping it is the business of `null_file`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,12 @@ LEAST_PASSAGES = 300  # a smaller vault is judged as if it had as many: in a han
 _COMMON = 0.3  # of a word's weight that it has however common it is in the vault
 _MOST_SAID = 6  # words
 _COMPARED = 250  # generic prompts: those that are nearest in length
+ASKED_RATE = 0.5  # of generic prompts that may score as high, where a prompt asks for its owner's notes
+_ASKS_FOR_NOTES = re.compile(
+    r"\b(?:my|our) (?:own )?(?:notes?|vault|journal|diary)\b|\bdid (?:i|we) (?:write|note|jot)\b"
+    r"|\bmeine[nrm]? (?:notiz(?:en)?|tagebuch)\b",
+    re.IGNORECASE,
+)
 
 
 class Evidence(NamedTuple):
@@ -75,6 +82,11 @@ _COSINE = 0.75
 _NAMED = 14.0
 _SAID = 0.25
 _LONG_NAME = 0.2  # for a prompt that holds a name of several words
+
+
+def asks_for_notes(prompt: str) -> bool:
+    """Does it say that the owner's notes are meant? Then nothing else could answer."""
+    return _ASKS_FOR_NOTES.search(prompt) is not None
 
 
 def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, own: int = 0) -> Evidence:
