@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import Clock
-from hindbrain.base.errors import UsageError
+from hindbrain.base.errors import UsageError, VaultError
 
 if TYPE_CHECKING:
     from hindbrain.memory.service import Memory
@@ -40,7 +40,10 @@ def still_signed(before: str, after: str) -> str:
     for key in ("created", "source"):
         value = old.get(key)
         if isinstance(value, str) and key not in new:
-            data = set_property(data, key, value)
+            try:
+                data = set_property(data, key, value)
+            except VaultError as error:
+                raise UsageError(str(error)) from error
     return data.decode("utf-8")
 
 

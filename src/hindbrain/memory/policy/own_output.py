@@ -34,7 +34,8 @@ _OWN_LINES = (
     r"\S.*  \d{4}-\d\d-\d\d",  # a note in a listing
     r"nothing found (?:about|for) .*",
     r"from notes:",
-    rf"(?:remembered as|known already; it is one memory now:|updated) {_MEMORY}.*",
+    rf"(?:remembered as|known already; it is one memory now:|updated|stored as) {_MEMORY}.*",
+    rf"(?:added to what was known;|known already, and your words are kept with it:) {_MEMORY}.*",
     r"forgotten: .* it will not be learned again\..*",
     r"not stored(?: yet)?(?: \(.*\))?: it (?:waits in the inbox|says nothing new).*",
     r"stored without what is secret, since .* keeps? none: .*",
