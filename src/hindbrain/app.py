@@ -688,13 +688,14 @@ class App:
         if not self.encodes:
             return None
         from hindbrain.base.errors import ConfigError
-        from hindbrain.memory.encoded_texts import FILE, EncodedTexts
+        from hindbrain.index.embedding_cache import MEMORY_FILE
+        from hindbrain.memory.encoded_texts import EncodedTexts
 
         try:
             encoder = self.encoder
         except ConfigError:  # the search says so
             return None
-        return None if encoder is None else EncodedTexts(encoder, self.state / FILE, self.clock)
+        return None if encoder is None else EncodedTexts(encoder, self.state / MEMORY_FILE, self.clock)
 
     @property
     def _is_remote(self) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from host_session import Session
 
+from hindbrain.edge.main import main
 from hindbrain.vault.items.item import MemoryItem, render_item
 from hindbrain.vault.layout import LAYOUTS, load_layout
 from workbench import Vault
@@ -107,3 +108,16 @@ def test_a_memory_stands_in_its_lane_and_not_among_notes(host: Session, vault: V
     got = host.ask("When does the ferry to Texel leave, and from which pier?")
     assert got.count("9:40") == 1 and "was late" in got
     assert "<memories>" in got and got.index("9:40") < got.index("was late")
+
+
+def test_a_note_of_memories_that_can_not_be_read_is_named(
+    host: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.run("init")
+    write_memories(host, [CAR])
+    broken = load_layout(host.vault.root).path("memory", category="contact")
+    host.vault.write(broken, f"- {VET}\n".encode("utf-16"))
+    capsys.readouterr()
+    assert main(["context", "--vault", str(host.vault.root), ASKS_VET, "--json"]) in (0, 1)
+    notices = json.loads(capsys.readouterr().out)["pack"]["notices"]
+    assert any(broken in notice for notice in notices)

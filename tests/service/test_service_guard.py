@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import itertools
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -272,3 +273,13 @@ def _is_served(service: ServiceRun) -> bool:
         return service.ask("search", {"query": "tea"}).status == 200
     except OSError:
         return False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="descriptors are no small numbers here")
+def test_a_daemon_with_many_open_files_knows_who_is_there(served: ServiceRun) -> None:
+    """The connection gets a descriptor that `select.select` has no room for."""
+    with contextlib.ExitStack() as many:
+        while many.enter_context(open(os.devnull, "rb")).fileno() < 1_100:
+            pass
+        assert served.ask("search", {"query": "tea"}).status == 200
+        assert served.status()

@@ -15,7 +15,8 @@ import apsw
 from hindbrain.base.files import create_empty
 from hindbrain.index.schema import remove_index
 
-CACHE_FILE = "embeddings.db"
+CACHE_FILE = "embeddings.db"  # of passages, in the state folder
+MEMORY_FILE = "memory-vectors.db"  # of memories, by the encoder
 MOST_BYTES = 1_000_000_000
 _KEPT_SHARE = 0.9  # of the bound, after something was evicted
 _EVICTED_PART = 16  # of the rows, at a time

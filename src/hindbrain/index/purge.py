@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from hindbrain.index.embedding_cache import CACHE_FILE
+from hindbrain.index.embedding_cache import CACHE_FILE, MEMORY_FILE
 from hindbrain.index.schema import as_fault, open_writer, remove_index
 from hindbrain.index.sign_file import SIGN_FILE
 from hindbrain.index.store import unpack_text
@@ -54,7 +54,8 @@ def purge_index(state: Path, unwanted: Holds, gone: Iterable[str], *, timeout_s:
             _forget_queries(db, unwanted)
             (state / SIGN_FILE).unlink(missing_ok=True)
             # By hash only, and nobody can say of which text: vectors of living passages stand in the index.
-            remove_index(state / CACHE_FILE)
+            for cache in (CACHE_FILE, MEMORY_FILE):
+                remove_index(state / cache)
             return _write_anew(db)
         except apsw.Error as error:
             raise as_fault(error, path) from error

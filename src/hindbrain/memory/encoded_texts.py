@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hindbrain.index.embedding_cache import EmbeddingCache
     from hindbrain.models.embedder import Embedder, Vectors
 
-FILE = "memory-vectors.db"  # in the state folder
 _BATCH = 8  # texts between two looks at the time
 _PROMPT_CHARS = 600  # of a prompt that waits for its answer
 

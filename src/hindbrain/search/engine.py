@@ -277,7 +277,13 @@ def _explained(shares: Shares, candidate: Candidate, told: float) -> Shares:
 
 
 def _by_score(totals: Sequence[float], found: Found) -> list[int]:
-    return sorted(range(len(totals)), key=lambda i: (-totals[i], found.candidates[i].id))
+    """The best first. Of equals the one with the shorter path: a copy has a longer name."""
+
+    def place(i: int) -> tuple[float, int, int]:
+        candidate = found.candidates[i]
+        return -totals[i], len(found.notes[candidate.note_id].path), candidate.id
+
+    return sorted(range(len(totals)), key=place)
 
 
 def _counted(hit: Hit, found: Found, i: int) -> Hit:

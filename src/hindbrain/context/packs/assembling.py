@@ -264,7 +264,10 @@ class _Assembly:
         query = self._wanted.intent.query
         if "memories" not in self._slots or not query.strip() or self._wanted.filters != Filters():
             return ()
-        return self._sources.memory().fits(query)
+        memory = self._sources.memory()
+        fits = memory.fits(query)
+        self._notices += [f"{one.path!r} can't be read: {one.message}" for one in memory.book.problems]
+        return fits
 
     @cached_property
     def _memory_places(self) -> frozenset[tuple[str, int]]:

@@ -7,7 +7,6 @@ Who has gone before the work begins gets none done; who goes before the answer i
 
 from __future__ import annotations
 
-import select
 import socket
 import threading
 import time
@@ -27,6 +26,7 @@ from hindbrain.edge.daemon.vaults import Served, Vaults
 from hindbrain.edge.daemon.verbs import PASSAGES, PIECE_S, Result, answer, checked, take_back
 from hindbrain.edge.service.port import ServicePort
 from hindbrain.edge.serving.serving import report_failure, say
+from hindbrain.edge.serving.sockets import has_gone, readable
 from hindbrain.edge.serving.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Daemon:
             # Who comes while all places are taken stands in the system's line until one is free.
             full = self._active >= _MOST_CONNECTIONS
             waiting = [self._wake_reader] if full else [self._here.socket, self._wake_reader]
-            ready, _, _ = select.select(waiting, [], [], _FULL_S if full else self._next_look_s())
+            ready = readable(waiting, _FULL_S if full else self._next_look_s())
             if self._here.socket in ready and not self._stopping:
                 self._accept()
             elif not ready:
@@ -286,11 +286,7 @@ class _Asked:
 
     def has_gone(self) -> bool:
         """Has whoever asked closed the connection? A daemon that was stopped for a while finds many such."""
-        try:
-            readable, _, _ = select.select([self.connection], [], [], 0)
-            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
-        except (OSError, ValueError):
-            return True
+        return has_gone(self.connection)
 
 
 def _take_back(serving: Serving, request: Request, result: Mapping[str, object]) -> None:

@@ -8,7 +8,6 @@ read before it has passed the checks; nothing of it is logged. Knows no route.
 from __future__ import annotations
 
 import json
-import select
 import socket
 import threading
 import time
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from hindbrain.edge.http.guard import Refusal, Rules, refusal
 from hindbrain.edge.http.json_body import error_body
+from hindbrain.edge.serving.sockets import has_gone
 
 _SLOW_S = 10.0  # that a client may take for its whole request
 _MOST_CONNECTIONS = 128
@@ -269,11 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
         return found if len(found) == length else None
 
     def _has_gone(self) -> bool:
-        try:
-            readable, _, _ = select.select([self.connection], [], [], 0)
-            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
-        except (OSError, ValueError):
-            return True
+        return has_gone(self.connection)
 
     def _send(self, status: int, told: Mapping[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> None:
         body = json.dumps(told).encode("ascii") + b"\n"
