@@ -58,17 +58,23 @@ def embedder() -> FakeEmbedder:
 
 
 @pytest.fixture
-def make_app(tmp_path: Path, clock: FakeClock) -> Callable[..., App]:
+def make_app(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., App]]:
     """Build an `App` with an own state folder; `settings` as in the environment, with dots as underscores."""
+    made: list[App] = []
 
     def make(root: Path, *, warm: bool = False, **settings: str) -> App:
         environ = {f"HINDBRAIN_{name.upper()}": value for name, value in settings.items()}
         environ.setdefault("HINDBRAIN_STATE_FOLDER", str(tmp_path / "state"))
         environ.setdefault("HINDBRAIN_EMBEDDING_PROVIDER", "builtin")
         config = load_config(environ, tmp_path / "no-config.toml")
-        return build_app(config, root, clock=clock, warm=warm)
+        made.append(build_app(config, root, clock=clock, warm=warm))
+        return made[-1]
 
-    return make
+    yield make
+    for app in made:  # its open files alone: what waits is not settled behind a test's back
+        for part in ("store", "writer"):
+            if part in app.__dict__:
+                getattr(app, part).close()
 
 
 @pytest.fixture
