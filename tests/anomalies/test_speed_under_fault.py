@@ -43,7 +43,9 @@ class Prompts:
     """A host whose prompts are answered by one daemon."""
 
     def __init__(self, folder: Path, vault: Path, settings: dict[str, str]) -> None:
-        self.environ = {**environ(folder), "HINDBRAIN_HOOKS_DAEMON": "true", **settings}
+        # Whatever is found enters: the time is measured here, not the choice.
+        gate = {"HINDBRAIN_CONTEXT_FALSE_RATE": "1"}
+        self.environ = {**environ(folder), "HINDBRAIN_HOOKS_DAEMON": "true", **gate, **settings}
         self._vault = vault
         self._daemon = subprocess.Popen(
             [sys.executable, "-m", "hindbrain", "up", "--foreground"],

@@ -26,6 +26,8 @@ from hindbrain.context.packs.gate import (
 )
 from hindbrain.context.packs.null_file import NULL_FILE
 from hindbrain.context.topic.intent import is_pleasantry, understand_intent
+from hindbrain.edge.opening import sync_with_progress
+from hindbrain.edge.output import Output
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.hit import Hit, QueryWord
 from workbench import Vault
@@ -188,6 +190,16 @@ def test_it_is_measured_again_when_the_vault_has_grown_by_a_fifth(
     app.sync()
     app.measure_null()
     assert json.loads(file.read_bytes())["passages"] > before
+
+
+@pytest.mark.parametrize("provider", ["builtin", "none"])
+def test_hindbrain_sync_measures_with_vectors_and_without(
+    large: Vault, make_app: Callable[..., App], provider: str
+) -> None:
+    app = make_app(large.root, embedding_provider=provider)
+    sync_with_progress(app, Output(json=True))
+    assert app.null_state() == "measured"
+    assert "vinylester" in app.context.rendered(app.context.pack(ANSWERED))
 
 
 def test_measuring_stops_when_the_time_is_up_and_goes_on_later(

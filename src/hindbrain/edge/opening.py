@@ -93,7 +93,7 @@ def sync_with_progress(
 
     with shown_progress(out) as listener:
         report = app.sync(listener, verify=verify, confirm=confirm, vectors=vectors)
-    if vectors and report.clean and not report.pending:
+    if vectors and report.clean and not app.lacks_vectors():
         app.measure_null()
     return report
 
