@@ -43,9 +43,7 @@ class Prompts:
     """A host whose prompts are answered by one daemon."""
 
     def __init__(self, folder: Path, vault: Path, settings: dict[str, str]) -> None:
-        # Whatever is found enters: the time is measured here, not the choice.
-        gate = {"HINDBRAIN_CONTEXT_FALSE_RATE": "1"}
-        self.environ = {**environ(folder), "HINDBRAIN_HOOKS_DAEMON": "true", **gate, **settings}
+        self.environ = {**environ(folder), "HINDBRAIN_HOOKS_DAEMON": "true", **settings}
         self._vault = vault
         self._daemon = subprocess.Popen(
             [sys.executable, "-m", "hindbrain", "up", "--foreground"],

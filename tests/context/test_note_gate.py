@@ -89,6 +89,17 @@ def test_a_note_called_by_its_name_and_a_near_meaning_raise_the_score() -> None:
     assert score_of(plain, NULL) < score_of(near, NULL) < score_of(named, NULL)
 
 
+@pytest.mark.parametrize(
+    ("text", "held", "names"),
+    [("kite1234", 1, True), ("48213", 5, True), ("kite1234", 6, False), ("3x3", 1, False), ("2024", 1, False),
+     ("mooring", 1, False)],
+)  # fmt: skip
+def test_an_identifier_in_few_passages_names_what_they_are_about(text: str, held: int, names: bool) -> None:
+    found = evidence_of([hit(text)], [QueryWord(text, held)], 20_000)
+    assert (found.named > 0) == names
+    assert not evidence_of([hit("other")], [QueryWord(text, held), QueryWord("other", 9)], 20_000).named
+
+
 def test_without_hits_nothing_is_let_through_but_at_a_rate_of_one() -> None:
     assert not judge(evidence_of([], words("mooring"), 1_000), [NULL], 0.05).allowed
     assert not judge(Evidence(), [NULL], 1.0).allowed
@@ -200,6 +211,22 @@ def test_hindbrain_sync_measures_with_vectors_and_without(
     sync_with_progress(app, Output(json=True))
     assert app.null_state() == "measured"
     assert "vinylester" in app.context.rendered(app.context.pack(ANSWERED))
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_without_vectors_an_identifier_finds_its_note(
+    vault: Vault, make_app: Callable[..., App], measured: bool
+) -> None:
+    for number in range(LEAST_PASSAGES + 20):
+        text = f"The kite{number} server runs on port {7_000 + number} in rack w{number % 97}."
+        vault.write(f"n{number}.md", f"# Kite {number}\n\n{text}\n")
+    app = make_app(vault.root, embedding_provider="none")
+    app.sync()
+    if measured:
+        app.measure_null()
+    assert "7017" in app.context.rendered(app.context.pack("which port has the kite17 server?"))
+    assert "7017" in app.context.rendered(app.context.pack("kite17"))
+    assert is_empty(app.context.pack("which port should a server use?"))
 
 
 def test_measuring_stops_when_the_time_is_up_and_goes_on_later(

@@ -82,6 +82,9 @@ _COSINE = 0.75
 _NAMED = 14.0
 _SAID = 0.25
 _LONG_NAME = 0.2  # for a prompt that holds a name of several words
+_IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\w{4,}|\d{5,}")  # "kite1234", "48213"; not "3x3", "2024"
+_FEW_HOLD = 5  # passages, where an identifier names what they are about
+_IDENTIFIED = 0.3  # as much as a name that is this part of the prompt
 
 
 def asks_for_notes(prompt: str) -> bool:
@@ -102,14 +105,24 @@ def evidence_of(hits: Sequence[Hit], words: Sequence[QueryWord], passages: int, 
     }
     best = hits[:LOOKED_AT]
     held = [{term for term in hit.terms if term in weights} for hit in best]
+    identified = any(_is_identifier(word) for word in words if any(word.text in terms for terms in held))
     return Evidence(
         words=len(words),
         together=max(sum(weights[term] for term in terms) for terms in held),
         rarest=max((weights[term] for terms in held for term in terms), default=0.0),
         cosine=max((hit.cosine for hit in best if hit.cosine is not None), default=None),
-        named=max(map(_named, hits)),
+        named=max(_IDENTIFIED if identified else 0.0, *map(_named, hits)),
         said=min(_MOST_SAID, sum(not count for count in generic.values())),
     )
+
+
+def _is_identifier(word: QueryWord) -> bool:
+    """Has it letters and digits, or many digits, in few passages and in no generic prompt?
+
+    One such word is enough: of 505 public generic prompts 0 to 3 have one that is in a vault, too.
+    """
+    few = word.held <= _FEW_HOLD and not generic_count(word.text, 0)
+    return few and _IDENTIFIER.fullmatch(word.text) is not None
 
 
 def _named(hit: Hit) -> float:
