@@ -275,4 +275,4 @@ def _draw(result: dict[str, Any], axes: Any) -> None:
 BENCHMARK = Benchmark("memory_lane", run, _draw)
 
 if __name__ == "__main__":
-    main(BENCHMARK)
+    raise SystemExit(main(BENCHMARK))

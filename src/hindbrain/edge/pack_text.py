@@ -69,7 +69,7 @@ def cost_line(pack: Pack, cost: Cost) -> str:
         f"{cost.share:.0%} text",
     ]
     if pack.confidence:
-        parts.append(f"fits better than {pack.confidence:.0%} of generic prompts do")
+        parts.append(f"notes: a better fit than {pack.confidence:.0%} of generic prompts get")
     return " · ".join(parts)
 
 
@@ -139,7 +139,7 @@ def why_empty(pack: Pack) -> str:
     if pack.abstained:
         return (
             "nothing would be injected: what was found is too unlikely to be meant "
-            f"(it fits better than {pack.confidence:.0%} of generic prompts do)"
+            f"(a better fit than {pack.confidence:.0%} of generic prompts get)"
         )
     reasons = Counter(item.reason for item in pack.left_out)
     if reasons and reasons.keys() <= _TOO_SMALL:

@@ -38,12 +38,12 @@ def receipt_lines(receipt: Receipt, out: Output) -> Iterator[str]:
 
 
 def _verdict(receipt: Receipt) -> str:
-    gate = f"fits better than {receipt.confidence:.0%} of generic prompts do" if receipt.confidence else ""
+    gate = f"a better fit than {receipt.confidence:.0%} of generic prompts get" if receipt.confidence else ""
     if receipt.entered:
         entered = f"{plural(len(receipt.entered), 'excerpt')} entered, {receipt.tokens:,} tokens"
-        return " · ".join(filter(None, (entered, gate)))
+        return f"{entered} · notes: {gate}" if gate else entered
     if receipt.abstained:
-        return f"nothing entered: what was found is too unlikely to be meant (it {gate or 'fits no better'})"
+        return f"nothing entered: what was found is too unlikely to be meant ({gate or 'no better fit'})"
     if receipt.left_out:
         counts = counts_text(Counter(one.reason for one in receipt.left_out))
         return f"nothing entered: all that was found was left out ({counts})"
