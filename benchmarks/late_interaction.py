@@ -100,12 +100,12 @@ class Rows:
         hits = self.engine(row).search(SearchQuery(text, k=k), encode_s=math.inf).hits
         return [Found(hit.path, hit.first_line, hit.last_line, hit.text) for hit in hits]
 
-    def notes(self, row: str, text: str, k: int) -> list[str]:
+    def notes(self, row: str, text: str, k: int, without: str = "") -> list[str]:
         if row == "minilm":
             return list(dict.fromkeys(self._all[0][at].path for at in self._nearest(text)))[:k]
         if row in ("bm25", "dense"):
-            return self._index.notes(row, text, k)
-        query = SearchQuery(text, k=k, unit="note")
+            return self._index.notes(row, text, k, without)
+        query = SearchQuery(text, k=k, unit="note", without=without)
         return [hit.path for hit in self.engine(row).search(query, encode_s=math.inf).hits]
 
     def engine(self, row: str, encoder: Encoder | None = None) -> SearchEngine:

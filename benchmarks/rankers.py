@@ -99,7 +99,7 @@ class Rankers(Protocol):
 
     def passages(self, row: str, text: str, k: int) -> list[Found]: ...
 
-    def notes(self, row: str, text: str, k: int) -> list[str]: ...
+    def notes(self, row: str, text: str, k: int, without: str = "") -> list[str]: ...
 
 
 class Measured:
@@ -118,11 +118,11 @@ class Measured:
             return [Found(hit.path, hit.first_line, hit.last_line, hit.text) for hit in hits]
         return self.looked_up(self._ranked(row, text, k))
 
-    def notes(self, row: str, text: str, k: int) -> list[str]:
-        """The paths of the k best notes by one ranker."""
+    def notes(self, row: str, text: str, k: int, without: str = "") -> list[str]:
+        """The paths of the k best notes by one ranker; that of `without` may be among those of others."""
         if row in ("ours", "rrf"):
             hits = self.app.search(
-                SearchQuery(text, k=k, unit="note", profile=_PROFILES[row], exact=False)
+                SearchQuery(text, k=k, unit="note", profile=_PROFILES[row], exact=False, without=without)
             ).hits
             return [hit.path for hit in hits]
         if row == "fts5":

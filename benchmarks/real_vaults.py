@@ -67,7 +67,7 @@ def _ask_vault(name: str, source: Path, work: Path, options: Options) -> Judged:
             rows: dict[str, list[Figures]] = defaultdict(list)
             for sought in sample(questions, options.limit or _PER_KIND):
                 for row in options.rows:
-                    found = index.notes(row, sought.query, _NOTES + 1)
+                    found = index.notes(row, sought.query, _NOTES + 1, without=sought.without)
                     ranking = [{path} for path in found if path != sought.without][:_NOTES]
                     rows[row].append(recalled(ranking, sought.target))
             judged[name, kind] = rows

@@ -1,6 +1,7 @@
 """Hidden wikilinks: a link is taken out of its paragraph, and the note it led to is sought with what is left.
 
-The vault is indexed as it is. The link still stands in its own note, so that note is left out of the ranking.
+The vault is indexed as it is. The link still stands in its own note, so that note is left out, with all that
+it says and links to.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _ask_vault(vault: Path, state: Path, options: Options) -> dict[str, list[Fig
 
 
 def ask(index: Measured, row: str, link: Question) -> Figures:
-    found = index.notes(row, link.query, _NOTES + 1)
+    found = index.notes(row, link.query, _NOTES + 1, without=link.source)
     ranking = [{path} for path in found if path != link.source][:_NOTES]
     return recalled(ranking, link.target)
 

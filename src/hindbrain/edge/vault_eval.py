@@ -211,9 +211,9 @@ def rank_questions(
         if question.kind == "memory":
             found = _recalled(app, question.query)
         else:
-            result = _searched(app, question.query, profile)
+            result = _searched(app, question, profile)
             notices.update(dict.fromkeys(result.notices))
-            found = [hit.path for hit in result.hits if hit.path != question.source][:DEPTH]
+            found = [hit.path for hit in result.hits]
         ranks.append(found.index(question.target) + 1 if question.target in found else 0)
         tell()
     return tuple(ranks)
@@ -224,8 +224,12 @@ def _recalled(app: App, topic: str) -> list[str]:
     return [f"{one.item.path}:{one.item.line}" for one in found]
 
 
-def _searched(app: App, text: str, profile: str | None) -> SearchResult:
-    return app.search(SearchQuery(text, k=DEPTH + 1, unit="note", profile=profile, exact=False))
+def _searched(app: App, question: Question, profile: str | None) -> SearchResult:
+    return app.search(
+        SearchQuery(
+            question.query, k=DEPTH, unit="note", profile=profile, exact=False, without=question.source
+        )
+    )
 
 
 # The gate

@@ -196,6 +196,27 @@ class IndexStore:
         sql = "SELECT name, note_id FROM name WHERE note_id IN (SELECT value FROM json_each(?))"
         return self._typed(frozenset([(str, int)]), sql, (_json_ids(note_ids),))
 
+    def links_from(self, note_ids: Iterable[int]) -> list[tuple[int, int, str, str]]:
+        """Return (note id, line, target, folded name of the target) of the links of these notes.
+
+        Embedding is no link.
+        """
+        sql = (
+            "SELECT note_id, line, target, target_key FROM link"
+            " WHERE note_id IN (SELECT value FROM json_each(?)) AND NOT embed"
+        )
+        return self._typed(frozenset([(int, int, str, str)]), sql, (_json_ids(note_ids),))
+
+    def linking_counts(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return how many notes link to each of these folded names; those that none links to are left out."""
+        wanted = list(keys)
+        marks = ", ".join("?" * len(wanted))
+        sql = (
+            f"SELECT target_key, count(DISTINCT note_id) FROM link WHERE target_key IN ({marks})"
+            " GROUP BY target_key"
+        )
+        return dict(self._typed(frozenset([(str, int)]), sql, wanted))
+
     def note_headings(self) -> list[tuple[str, str, str, str]]:
         """Return (path, title, aliases, headings) of every note, by path; the last two one per line."""
         sql = "SELECT path, title, aliases, headers FROM note ORDER BY path"

@@ -128,7 +128,9 @@ class CandidateFinder:
             entities = dict.fromkeys(days, 1.0)
             ids = self._all_passages(days, keep)
             empty = self._empty_notes(days, keep) if query.unit == "note" else []
-        found = self._gathered(ids, empty, lexical.scores, by_words, meaning, understood, terms, notices)
+        found = self._gathered(
+            query.without, ids, empty, lexical.scores, by_words, meaning, understood, terms, notices
+        )
         for candidate in found.candidates:
             candidate.fields = fields.get(candidate.note_id, 0.0)
             candidate.entity = entities.get(candidate.note_id, 0.0)
@@ -152,14 +154,15 @@ class CandidateFinder:
         return self._embedder if has_pieces(self._embedder) else None
 
     def _gathered(
-        self, ids: Iterable[int], empty: Sequence[NoteInfo], lexical: Scores, by_words: bool,
+        self, without: str, ids: Iterable[int], empty: Sequence[NoteInfo], lexical: Scores, by_words: bool,
         meaning: QueryMeaning | None, understood: Understood, terms: tuple[Term, ...],
         notices: tuple[str, ...],
     ) -> Found:  # fmt: skip
         """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
         infos = self._store.passages(dict.fromkeys(ids)) + [_stand_in(note) for note in empty]
         notes = self._view.notes(info.note_id for info in infos)
-        infos = [info for info in infos if info.note_id in notes]
+        infos = [info for info in infos if info.note_id in notes and notes[info.note_id].path != without]
+        notes = {info.note_id: notes[info.note_id] for info in infos}
         real = [info.id for info in infos]
         words = lexical.of(real) if by_words else [0.0] * len(real)
         for i, info in enumerate(infos):

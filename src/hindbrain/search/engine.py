@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hindbrain.search.outline import Outline
 
 _WHOLE_NOTES = 32  # of the best passages' notes, those whose meaning as a whole is looked at
+_LINKING = 20  # of the best passages, those whose links count
+_DESCRIBES = 8  # words, from which on links count in full: a shorter query names what it wants
 _NEIGHBOUR_CHARS = 320  # shown on each side of a hit
 ENCODE_S = 0.6  # for passages whose token vectors are not known yet
 RESCORED = 60  # passages that the encoder looks at
@@ -179,9 +181,22 @@ class SearchEngine:
         meaning = self._finder.meaning_of_notes(found, note_ids[:_WHOLE_NOTES])
         meaning += [math.nan] * (len(note_ids) - len(meaning))
         spoken = [own.get(id_, 0.0) for id_ in note_ids]
-        for i, more in zip(best, whole_note(candidates, words, meaning, spoken), strict=True):
+        linked = self._linked(found, totals, order)
+        pointed = [linked.get(id_, 0.0) for id_ in note_ids]
+        for i, more in zip(best, whole_note(candidates, words, meaning, spoken, pointed), strict=True):
             for name, share in more.items():
                 shares[i][name] = shares[i].get(name, 0.0) + share
+
+    def _linked(self, found: Found, totals: Sequence[float], order: Sequence[int]) -> dict[int, float]:
+        """How much each note is linked to by the best passages."""
+        from hindbrain.search.linked import Linking, linked_notes
+
+        top = totals[order[0]] if order else 0.0
+        if top <= 0.0:
+            return {}
+        part = min(1.0, len(found.terms) / _DESCRIBES) / top
+        linking = [Linking(found.passages[i], max(0.0, part * totals[i])) for i in order[:_LINKING]]
+        return linked_notes(self._store, linking, found.notes)
 
     def _thinned(
         self, query: FullQuery, found: Found, totals: Sequence[float], order: Sequence[int]

@@ -103,6 +103,7 @@ _NOTE_WORDS = 0.4
 _NOTE_MEANING = 0.35
 _NOTE_NAME = 0.3
 _NOTE_FIRST_PERSON = 0.25
+_NOTE_LINKED = 1.5
 # No public set says what these are worth to a person: they only part what is equal otherwise.
 _RECENCY = 0.02
 _IMPORTANCE = 0.02
@@ -150,12 +151,16 @@ def default(candidates: Sequence[Candidate]) -> list[Shares]:
 
 
 def whole_note(
-    best: Sequence[Candidate], words: Sequence[float], meaning: Sequence[float], own: Sequence[float]
+    best: Sequence[Candidate],
+    words: Sequence[float],
+    meaning: Sequence[float],
+    own: Sequence[float],
+    linked: Sequence[float],
 ) -> list[Shares]:
     """What notes get beside the score of their best passage.
 
     `words`: BM25; `meaning`: mean cosine or NaN; `own`: the score of the best passage in the first person, if
-    the query is in it, too.
+    the query is in it, too; `linked`: how much the best passages link to the note, 0..1.
     """
     by_words, by_meaning = _by_top(words), _by_range(meaning)
     return [
@@ -164,6 +169,7 @@ def whole_note(
             "note_meaning": _NOTE_MEANING * c.trust * by_meaning[i],
             "name": _NOTE_NAME * c.name**2,
             "first_person": _NOTE_FIRST_PERSON * own[i],
+            "linked": _NOTE_LINKED * linked[i],
         }
         for i, c in enumerate(best)
     ]

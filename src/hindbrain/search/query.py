@@ -57,6 +57,7 @@ class SearchQuery(NamedTuple):
     diversity: float | None = None  # 0: by score alone; up to 1: MMR, away from what is already in the list
     min_score: float | None = None  # least confidence of a hit, 0..1; 0 cuts nothing off
     exact: bool = True  # what is in quotes must be in a hit; False, for prompts: it is only preferred
+    without: str = ""  # the path of a note that is left out: what it says and links to is known already
 
 
 class FullQuery(NamedTuple):
@@ -73,6 +74,7 @@ class FullQuery(NamedTuple):
     rrf_k: int
     wanted: int  # candidates from words, and as many from meaning
     exact: bool = True
+    without: str = ""
 
 
 class SearchSettings(NamedTuple):
@@ -101,6 +103,7 @@ class SearchSettings(NamedTuple):
             # Where notes are sought, one note may fill many places.
             wanted=3 * wanted if query.unit == "note" else wanted,
             exact=query.exact,
+            without=query.without,
         )
 
 

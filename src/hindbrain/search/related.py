@@ -177,12 +177,11 @@ def _add_tags(evidence: Evidence, notes: Mapping[str, NoteInfo], note: NoteInfo,
 
 def _add_text(evidence: Evidence, search: Search, path: str, text: str, weight: float) -> tuple[str, ...]:
     try:
-        result = search(SearchQuery(text, k=_SEARCHED + 1, unit="note", exact=False))
+        result = search(SearchQuery(text, k=_SEARCHED, unit="note", exact=False, without=path))
     except HindbrainError as error:
         return (f"notes were not compared by what they say ({error.code})",)
-    others = [hit for hit in result.hits if hit.path != path]
-    top = max((hit.score for hit in others), default=0.0)
-    for hit in others:
+    top = max((hit.score for hit in result.hits), default=0.0)
+    for hit in result.hits:
         shared = ", ".join(hit.terms[:_SHOWN_TERMS])
         reason = f"both speak of {shared}" if shared else "says something alike in other words"
         evidence.add(hit.path, weight * hit.score / top if top else 0.0, reason)

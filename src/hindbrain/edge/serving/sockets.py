@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import selectors
 import socket
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 # One of epoll would need a descriptor of its own; Windows has `select` alone, without that limit.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 
 
-def readable(sockets: Iterable[socket.socket], wait_s: float) -> set[socket.socket]:
+def readable(sockets: Sequence[socket.socket], wait_s: float) -> list[socket.socket]:
     """Those that can be read without waiting, as soon as there are any; empty when the time is up."""
     with _Selector() as selector:
         for one in sockets:
             selector.register(one, selectors.EVENT_READ)
-        return {key.fileobj for key, _ in selector.select(wait_s)}
+        ready = {key.fd for key, _ in selector.select(wait_s)}
+    return [one for one in sockets if one.fileno() in ready]
 
 
 def has_gone(connection: socket.socket) -> bool:
