@@ -101,7 +101,7 @@ class SearchSettings(NamedTuple):
             min_score=self.min_score if query.min_score is None else query.min_score,
             rrf_k=self.rrf_k,
             # Where notes are sought, one note may fill many places.
-            wanted=3 * wanted if query.unit == "note" else wanted,
+            wanted=4 * wanted if query.unit == "note" else wanted,
             exact=query.exact,
             without=query.without,
         )
