@@ -19,6 +19,7 @@ from benchmarks import (
     drift,
     false_injection,
     flush_rules,
+    harm,
     hook_latency,
     late_interaction,
     latency,
@@ -57,7 +58,8 @@ ALL = tuple(
     for module in (
         locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
         memory_lane, late_interaction, drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server,
-        hook_latency, service_latency, tool_tokens, learning, real_runs, learn_scale, agent_overhead,
+        hook_latency, service_latency, tool_tokens, learning, real_runs, harm, learn_scale,
+        agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

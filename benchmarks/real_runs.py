@@ -131,7 +131,7 @@ def run(options: Options) -> Outcome:
 def imported(data: Path, work: Path) -> Iterator[tuple[App, RunStore, list[Try], list[Try]]]:
     tau = unpacked(find_one(data, "runs of tau-bench", ("runs_tau_bench*",)), work)
     alfworld = unpacked(find_one(data, "runs of ALFWorld", ("runs_alfworld*",)), work)
-    with _opened(work / "imported") as app:
+    with opened(work / "imported") as app:
         store = RunStore(app.root, app.state, lambda: app.writer)
         logs = sorted(tau.rglob("historical_trajectories/*.json"))
         import_runs(store, logs, format="tau-bench")
@@ -143,7 +143,7 @@ def imported(data: Path, work: Path) -> Iterator[tuple[App, RunStore, list[Try],
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[App]:
+def opened(folder: Path) -> Iterator[App]:
     (folder / "vault").mkdir(parents=True, exist_ok=True)
     clock = FakeClock(1_790_000_000.0)
     app = build_app(bench_config(folder / "state"), folder / "vault", clock=clock, warm=True)
@@ -152,6 +152,17 @@ def _opened(folder: Path) -> Iterator[App]:
         yield app
     finally:
         app.close()
+
+
+@contextmanager
+def learned(folder: Path, tries: Sequence[Try], store: RunStore) -> Iterator[App]:
+    """A vault that has learned from these runs alone."""
+    shutil.rmtree(folder, ignore_errors=True)  # kept from an earlier run: it may know later trials
+    with opened(folder) as app:
+        app.learning.runs.add_imported("earlier", (list(store.events(one.episode.run)) for one in tries))
+        app.learning.learn()
+        app.sync()
+        yield app
 
 
 def _tau_tries(episodes: Sequence[Episode], logs: Sequence[Path]) -> list[Try]:
@@ -303,11 +314,7 @@ def _quoted(
     from hindbrain.learn.recording.issues import find_issues
 
     family_of = {one.episode.run: one.family for one in before}
-    shutil.rmtree(folder, ignore_errors=True)  # kept from an earlier run: it may know later trials
-    with _opened(folder) as app:
-        app.learning.runs.add_imported("earlier", (list(store.events(run)) for run in family_of))
-        app.learning.learn()
-        app.sync()
+    with learned(folder, before, store) as app:
         families = {
             f"^{lesson.id}": _main_family(lesson.evidence, family_of) for lesson in app.learning.lessons()
         }

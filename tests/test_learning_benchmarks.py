@@ -10,7 +10,7 @@ import pytest
 # `benchmarks` is no part of the installed package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import frame, learn_scale, learning, real_runs
+from benchmarks import frame, harm, learn_scale, learning, real_runs
 from benchmarks.learning import bench
 
 from hindbrain.learn.importing.logs import Log
@@ -176,6 +176,55 @@ def test_families_of_alfworld_are_told_by_words(reflection: str, family: str) ->
     assert real_runs.alfworld_family(reflection) == family
 
 
+# --- harm
+
+
+def test_packs_agree_with_themselves_where_plain_rows_do_not(data: Path, tmp_path: Path) -> None:
+    draw = [
+        {"topic": topic, "memory": memory, "question": question}
+        for topic, memory, question in (
+            ("pets", "I avoid keeping birds as pets.", "Which pet should I get?"),
+            ("travel_hotel", "I never stay in hostels.", "Where should I stay in Rome?"),
+        )
+    ]
+    (data / "memory_prefeval_dev.json").write_text(json.dumps({"draws": [draw]}), encoding="utf-8")
+    result = run(harm.BENCHMARK, data, tmp_path, "--limit", "4", "--plot", str(tmp_path / "a.png"))
+    for preset in harm.PRESETS:
+        own = {
+            key: value for key, value in result["metrics"].items() if f"hand-made: our pack, {preset}" in key
+        }
+        assert own[f"hand-made: our pack, {preset}: packs"] == 12
+        assert own[f"hand-made: our pack, {preset}: contradict"] == 0
+        assert own[f"hand-made: our pack, {preset}: left out"] == 12
+    assert result["baselines"]["hand-made: BM25"]["contradict"] == 12
+    for stored, asked in (
+        ("tau-bench runs", "ALFWorld"),
+        ("ALFWorld runs", "tau-bench"),
+        ("preferences", "ALFWorld"),
+    ):
+        place = f"{stored}, asked about {asked}"
+        assert 0 <= result["metrics"][f"{place}: our turn pack: any"] <= 100
+        assert result["baselines"][f"{place}: nearest"]["any"] == 100
+
+
+def test_a_contradiction_is_judged_by_calls_and_commands() -> None:
+    def contradict(*told: harm.Says) -> bool:
+        agreement = harm.Agreement()
+        agreement.add(told)
+        return bool(agreement.contradict)
+
+    way = ("build()", "deploy(site)")
+    assert contradict(harm.Says(failed=way), harm.Says(do=way))
+    assert contradict(harm.Says(failed=way), harm.Says(do=("build()", "deploy({what})")))
+    assert not contradict(harm.Says(failed=way), harm.Says(do=("build()", "check()", "deploy(site)")))
+    assert not contradict(harm.Says(failed=way), harm.Says(do=("deploy(site)", "build()")))
+    assert contradict(harm.Says(avoid="deploy({what})"), harm.Says(do=way))
+    assert not contradict(harm.Says(avoid="deploy(docs)"), harm.Says(do=way))
+    assert contradict(harm.Says(taken_back="Ship it"), harm.Says(do=way, went_well="ship it"))
+    assert contradict(harm.Says(hopeless=True), harm.Says(do=way, went_well="ship it"))
+    assert not contradict(harm.Says(hopeless=True), harm.Says(failed=way))
+
+
 # --- scale
 
 
@@ -205,7 +254,7 @@ def test_scale_measures_import_learning_and_a_year_of_notes(data: Path, tmp_path
     assert figures["year.archived"] > 0  # what is older than 30 days
 
 
-@pytest.mark.parametrize("benchmark_", [real_runs, learn_scale])
+@pytest.mark.parametrize("benchmark_", [real_runs, harm, learn_scale])
 def test_without_runs_a_benchmark_is_skipped(
     benchmark_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

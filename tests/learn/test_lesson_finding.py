@@ -239,6 +239,16 @@ def test_a_loop_is_told_as_one_and_the_deed_is_not_forbidden() -> None:
     assert lesson.avoid == "scroll(down)" and "do not `scroll" not in lesson.text
 
 
+def test_a_call_that_failed_is_not_forbidden_where_runs_that_went_well_made_it_too() -> None:
+    test = act("Bash", "npm test")
+    broken = test._replace(ok=False, said="sh: jest: not found")
+    failed = [run(n, "run the tests", "failed", broken, reason="sh: jest: not found") for n in (0, 2, 4)]
+    good = [run(n, "run the tests", "success", act("Bash", "npm ci"), test) for n in (1, 3, 5)]
+    lesson = only(in_order(failed, good))
+    assert "do not `Bash(npm test)`" not in lesson.text
+    assert "`Bash(npm test)`" in lesson.text or "`Bash(npm ci)`" in lesson.text
+
+
 def test_runs_that_stop_without_acting_are_told_to_act() -> None:
     failed = [run(n, "cancel my flight", "failed") for n in (0, 2, 4)]
     good = [run(n, "cancel my flight", "success", act("cancel", "now")) for n in (1, 3, 5)]

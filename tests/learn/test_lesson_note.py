@@ -45,6 +45,17 @@ def test_what_is_written_is_read_again() -> None:
     assert "when:" in noted.text and "failed:" not in noted.text
 
 
+def test_what_was_tried_in_vain_is_nothing_to_do_instead() -> None:
+    for said in (
+        "what solves it is not known yet; already tried: `a(1)`, `b()`",
+        "the last step before that: `a(1)`",
+    ):
+        (noted,) = parse_lessons(
+            note(f"- For tasks like “x”: failed 3 times with “y”; {said}. ^l-abc"), "L.md"
+        )
+        assert noted.lesson.prefer == ""
+
+
 def test_a_person_types_lessons_as_plain_list_items() -> None:
     first, second = parse_lessons(note("- Never push to main", "* Use metric units  [app:: Word]"), "L.md")
     assert (first.lesson.text, first.lesson.source, first.lesson.confidence) == (

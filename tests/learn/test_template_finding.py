@@ -121,6 +121,19 @@ def test_runs_that_have_nothing_in_common_but_their_command_make_no_template() -
     assert find_templates(runs, None) == []
 
 
+def test_commands_of_all_kinds_that_used_the_same_tool_make_no_template() -> None:
+    done = {
+        "deploy the shop to staging": "make deploy",
+        "restart the mail queue": "systemctl restart queue",
+        "export the invoices of last month": "python export.py",
+        "rotate the logs of the proxy": "logrotate -f proxy.conf",
+        "resize the product photos": "mogrify -resize 800 photos",
+        "tag a new release": "git tag",
+    }
+    runs = [run(i, command, act("Bash", command=call)) for i, (command, call) in enumerate(done.items())]
+    assert find_templates(runs, load_static()) == []
+
+
 def test_looking_alone_is_no_way_to_do_something() -> None:
     runs = [run(i, "what is on my screen", act("take_screenshot")) for i in range(4)]
     assert find_templates(runs, None) == []

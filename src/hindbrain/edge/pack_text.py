@@ -23,6 +23,7 @@ REASONS = {
     "dropped": "the budget was spent before this slot",
     "no_text": "has no words",
     "changed": "was changed since the last sync",
+    "contradicts": "contradicts what is shown, on weaker evidence",
 }
 _IN_SHORT = {
     "budget": "did not fit",
@@ -34,6 +35,7 @@ _IN_SHORT = {
     "dropped": "beyond the budget",
     "no_text": "without words",
     "changed": "changed since the last sync",
+    "contradicts": "contradicting what is shown",
 }
 _TOO_SMALL = frozenset(("budget", "characters", "dropped"))
 

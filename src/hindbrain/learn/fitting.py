@@ -7,6 +7,7 @@ A note that can't be read costs what it says, and a problem names it. Writes not
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.lessons.lesson_note import NotedLesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.skills.skill import Skill
-    from hindbrain.learn.templates.template import Template
+    from hindbrain.learn.templates.template import Step, Template
     from hindbrain.models.embedder import Embedder
 
 _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
@@ -32,6 +33,8 @@ _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
 _ALIKE, ALIKE_ALONE = 0.6, 0.45
 _MOST_ISSUES, _MOST_RUNS = 3, 2  # one run's story is weaker than a lesson
 _MOST_ENTRIES = 400  # of a note, the newest
+_CODE = re.compile(r"`([^`]+)`")
+_DENIES = re.compile(r"(?i)\b(?:not|never|avoid\w*|without|instead of|rather than)\b|n['’]t\b")
 
 
 class Known(NamedTuple):
@@ -124,11 +127,13 @@ class Fitting:
             facts = f"success {template.success_rate:.0%} of {plural(template.runs, 'run')}"
             yield Match(
                 template.path, template.path, template.title, "\n".join(lines), span.first, span.last, score,
-                template.source, why=facts,
+                template.source, why=facts, do=calls_of(template.steps), time=template.updated,
+                evidence=2 * template.successes - template.runs,
             )  # fmt: skip
 
     def _skills(self, skills: Sequence[Skill], command: str) -> Iterator[Match]:
         from hindbrain.learn.skills.matching import match_skills
+        from hindbrain.learn.templates.template_note import read_steps
 
         if not skills:
             return
@@ -136,7 +141,7 @@ class Fitting:
             last = skill.first_line + skill.text.count("\n")
             yield Match(
                 skill.path, skill.path, skill.name, skill.text, skill.first_line, last, score, skill.source,
-                skill.updated,
+                skill.updated, do=calls_of(read_steps(skill.text)), time=skill.updated,
             )  # fmt: skip
 
     def _told(
@@ -148,10 +153,7 @@ class Fitting:
         for told, score in entries.nearest(command, self._embedder(), least):
             if len(said) < most and told.gist not in said and not (told.lesson and told.lesson in covered):
                 said.add(told.gist)
-                found.append(Match(
-                    told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,
-                    told.last_line, score, told.source, told.date, f"command {score:.2f}",
-                ))  # fmt: skip
+                found.append(_entry(told, score))
         return found
 
 
@@ -206,6 +208,30 @@ def read_entries(desk: Desk, role: str, problems: list[str]) -> list[Told]:
     return found
 
 
+def _entry(told: Told, score: float) -> Match:
+    match = Match(
+        told.id or f"{told.path}:{told.first_line}", told.path, "", told.text, told.first_line,
+        told.last_line, score, told.source, told.date, f"command {score:.2f}", evidence=told.seen,
+        time=told.time,
+    )  # fmt: skip
+    if told.corrects:
+        return match._replace(taken_back=told.commands[0], went_well=told.commands[1:])
+    if told.went_well:
+        return match._replace(do=told.calls, went_well=told.commands)
+    return match._replace(failed=told.calls)
+
+
+def calls_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The calls that steps say to make; of a step in words, what it has in backticks."""
+    calls: list[str] = []
+    for step in steps:
+        if step.is_call:
+            calls.append(step.shown)
+        elif not _DENIES.search(step.action):
+            calls += _CODE.findall(step.action)
+    return tuple(calls)
+
+
 def _lesson(noted: NotedLesson, score: float) -> Match:
     lesson = noted.lesson
     why = f"command {score:.2f}, confidence {lesson.confidence:.2f}, seen {plural(lesson.failures, 'time')}"
@@ -223,4 +249,7 @@ def _lesson(noted: NotedLesson, score: float) -> Match:
         score,
         lesson.source,
         why=why,
+        do=tuple(filter(None, (lesson.prefer, lesson.before))),
+        avoid=(lesson.avoid,) if lesson.avoid else (),
+        evidence=lesson.failures + lesson.heeded - lesson.in_vain,
     )

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.vault.inline import mask_code
+from hindbrain.vault.items.item_text import unescape
 from hindbrain.vault.origin import SOURCES
 from hindbrain.vault.parse import decode_note
 
@@ -26,6 +28,12 @@ _LESSON = re.compile(r"- \*\*Lesson:\*\*.*#\^(l-[a-z0-9]+)")
 _HEADING = re.compile(r"#{1,6}\s")
 _TIMED = re.compile(r"#{2,3}\s+(\d{4}-\d\d-\d\d\S*)\s*$")
 _ITEM = re.compile(r"[-*+]\s+\S")
+_SEEN = re.compile(r"- \*\*Seen:\*\* (?:(\d{1,9}) times, last|once,) (\d{4}-\d\d-\d\d)")
+_SOLVED = re.compile(r"- \*\*Solved:\*\*")
+_ACTIONS = re.compile(r"- \*\*(?:Actions|Key actions):\*\*\s*(.*)")
+_ORIGINAL = re.compile(r"- \*\*Original:\*\*")
+_NEXT_CALL = re.compile(r"(?: x\d+)?, (?=[\w.:/-]+\()")
+_TIMES = re.compile(r" x\d+$")
 _WENT_WELL = re.compile(r"- \*\*Outcome:\*\*\s*Success", re.IGNORECASE)
 
 
@@ -42,12 +50,28 @@ class Told(NamedTuple):
     went_well: bool = False
     source: str = "tool"  # the lowest trust that a line of it names
     lesson: str = ""  # the id of the lesson that was learned from it; "" while there is none
+    time: str = ""  # when it was last seen, as far as the entry says: YYYY-MM-DD, or a whole stamp
+    seen: int = 1  # runs that it is about; 0 for a failure that has worked since
 
     @property
     def gist(self) -> str:
         """The same for two entries of which one says enough: the reason of a failure, else all of it."""
         reason = next((line for line in self.text.split("\n") if line.startswith("- **Reason:**")), "")
         return self.text if not reason or reason.endswith("not known") else reason
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """What was done, as `Action.shown`; perhaps cut."""
+        for line in self.text.split("\n"):
+            if said := _ACTIONS.match(line):
+                calls = unescape(said[1], mask_code(said[1]))
+                return tuple(_TIMES.sub("", call) for call in _NEXT_CALL.split(calls) if "(" in call)
+        return ()
+
+    @property
+    def corrects(self) -> bool:
+        """Is it a command that its user put right with another one?"""
+        return len(self.commands) > 1 and _ORIGINAL.match(self.text) is not None
 
 
 def told_in(data: bytes, path: str) -> list[Told]:
@@ -82,11 +106,14 @@ def _entry(lines: list[str], start: int, time: str, path: str) -> Told | None:
     kept = [at for at, line in enumerate(lines) if line.strip() and not _is_left_out(line)]
     if not commands or not kept:
         return None
+    seen = next((match for line in lines if (match := _SEEN.match(line))), None)
+    solved = any(map(_SOLVED.match, lines))
     return Told(
         f"^{ids[0]}" if ids else "", path, tuple(filter(None, commands)),
         "\n".join(_plain(lines[at]) for at in kept),
         start + kept[0] + 1, start + kept[-1] + 1, time[:10], any(map(_WENT_WELL.match, lines)),
         _source(lines, "tool"), next((match[1] for line in lines if (match := _LESSON.match(line))), ""),
+        max(time, seen[2] if seen else ""), 0 if solved else int(seen[1] or 1) if seen else 1,
     )  # fmt: skip
 
 

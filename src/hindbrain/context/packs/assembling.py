@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import IndexFault
 from hindbrain.context.packs.attribution import attribution, by_note
 from hindbrain.context.packs.card import Read, core_card, memory_lines, open_boxes, open_tasks, what_happened
+from hindbrain.context.packs.contradictions import Settled, settle
 from hindbrain.context.packs.fence import fence_text
 from hindbrain.context.packs.gate import ASKED_RATE, asks_for_notes, evidence_of, judge
 from hindbrain.context.packs.note_lines import Line, Room, line_keys, shown_text
@@ -310,20 +311,25 @@ class _Assembly:
         return open_tasks(memory, room) if name == "tasks" else what_happened(memory, room)
 
     @cached_property
-    def _matches(self) -> Matches | None:
+    def _matches(self) -> Settled | None:
+        """What was learned that fits the command, as far as it agrees with itself."""
         intent = self._wanted.intent
         if self._sources.learned is None or not intent.query.strip():
             return None
         matches = self._sources.learned(self._wanted.prompt or intent.query, intent.apps)
         self._notices += matches.problems
-        return matches
+        return settle(matches, [rule.name for rule in self._wanted.preset.slots], _fitting)
 
     def _learned(self, name: str, allowed: int) -> list[Excerpt]:
         """What earlier runs taught that fits the command, as far as the slot has room for it."""
         if self._matches is None:
             return []
         chosen: list[Excerpt] = []
-        for match in _fitting(self._matches, name):
+        for slot, match in self._matches.left_out:
+            if slot == name:
+                place = f"{match.path}:{match.first_line}"
+                self._left_out[name].append(LeftOut(place, "contradicts", name, 0, match.score, match.score))
+        for match in _fitting(self._matches.matches, name):
             place = f"{match.path}:{match.first_line}"
             if match.id in self._shown.excluded:
                 self._left_out[name].append(LeftOut(place, "in_window", name, 0, match.score, match.score))
@@ -424,7 +430,7 @@ class _Assembly:
         if not hit.text.strip(_BARE_MARKS) or _is_struck(hit):
             return False
         lines = range(hit.first_line, hit.last_line + 1)
-        if any((hit.path, line) in self._memory_places for line in lines):
+        if any((hit.path, line) in self._memory_places for line in lines) or self._is_contradicted(hit):
             return False
         if self._is_named_day(hit.path):
             return True
@@ -438,6 +444,13 @@ class _Assembly:
             return False
         first = self._first_lines(hit.path)
         return not first or any(line.strip() not in first for line in hit.text.split("\n"))
+
+    def _is_contradicted(self, hit: Hit) -> bool:
+        """Is it what a slot left out, since it contradicts what is shown?"""
+        return self._matches is not None and any(
+            hit.path == match.path and hit.first_line <= match.last_line and match.first_line <= hit.last_line
+            for _, match in self._matches.left_out
+        )
 
     def _is_named_day(self, path: str) -> bool:
         """Is it the archived note of a day that the question names?"""

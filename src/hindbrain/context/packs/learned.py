@@ -18,6 +18,14 @@ class Match(NamedTuple):
     source: str = "tool"
     date: str = ""  # YYYY-MM-DD
     why: str = ""  # "command 0.82, trigger"
+    # What it says about calls, as `Action.shown` or as a person wrote them.
+    do: tuple[str, ...] = ()  # to make, in this order
+    avoid: tuple[str, ...] = ()  # not to make, each by itself
+    failed: tuple[str, ...] = ()  # that failed together, in this order: each by itself may be right
+    went_well: tuple[str, ...] = ()  # commands that did
+    taken_back: str = ""  # a command that its user replaced with another one
+    evidence: int = 0  # runs that bear it out, less those that speak against it
+    time: str = ""  # of the newest of them, YYYY-MM-DD or more; "" when it is not known
 
 
 class Matches(NamedTuple):

@@ -36,7 +36,8 @@ class LeftOut(NamedTuple):
     """What was considered and is not in the pack."""
 
     place: str  # "path:line"
-    # budget, notes or characters (the preset's), repeats, in_window, unlikely, dropped, no_text, changed
+    # budget, notes or characters (the preset's), repeats, in_window, unlikely, dropped, no_text, changed,
+    # contradicts (what is shown, on weaker evidence)
     reason: str
     slot: str
     tokens: int = 0  # about

@@ -42,6 +42,7 @@ class Difference(NamedTuple):
     score: float = 0.0
     then: str = ""  # what the deed has to come before; "" where the order does not matter
     said: str = ""  # what the tool answered
+    worked_for: int = 0  # runs that went well and did it too: it is no deed to avoid, though it can fail
 
 
 class Contrast(NamedTuple):
@@ -194,7 +195,8 @@ def _to_avoid(ways: _Ways) -> Iterable[Difference]:
             usual = ways.works_elsewhere(deed) if kind == "done" else 0.0
             found = _difference(deed, kind, own, other, usual, (shown, len(pairs)))
             if found is not None:
-                yield found._replace(said=_answer(deed, sides.failed))
+                worked_for = sum(deed in run.done for run in sides.worked)
+                yield found._replace(said=_answer(deed, sides.failed), worked_for=worked_for)
 
 
 def _to_do(ways: _Ways, least: float = LEAST_SCORE) -> Iterable[Difference]:

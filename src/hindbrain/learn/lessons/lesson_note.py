@@ -38,7 +38,10 @@ _QUOTED = re.compile(r"“([^“”]*)”")
 _LINKED = re.compile(r"#\^([A-Za-z0-9-]+)")
 _DATED = re.compile(r"r-(\d{4})(\d\d)(\d\d)-")
 _AVOID = re.compile(r"(?i)\b(?:do not|don't|never|avoid)(?: \w+){0,2} `([^`]+)`")
-_DO = re.compile(r"(?:^|[;:.] |\b[Uu]se |\bdo )`([^`]+)`(?: before `([^`]+)`)?")
+# What was tried in vain, or was done last, follows a colon, too.
+_DO = re.compile(
+    r"(?:^|(?<!already tried)(?<!before that)[;:.] |\b[Uu]se |\bdo )`([^`]+)`(?: before `([^`]+)`)?"
+)
 
 
 # A line of a log entry: a field of it, or the whole entry in one line.

@@ -40,7 +40,7 @@ def _avoided(told: Contrast) -> str:
         return f"act, and do not stop at words (no tool was used {counts})"
     if found.kind == "looped":
         return f"when {deed} changes nothing, do something else (repeated {counts})"
-    if found.kind == "failed" and (not said or is_bare(found.deed)):
+    if found.kind == "failed" and (not said or is_bare(found.deed) or found.worked_for):
         return f"mind that {deed} can fail (it did {counts}{said})"
     return f"do not {deed} ({counts}{said})"
 
@@ -62,7 +62,7 @@ def _unexplained(told: Contrast, failures: int, reason: str) -> list[str]:
     parts = [f"failed {_times(failures)} with “{plain(reason, _REASON)}”"]
     if not told.worked:
         tried = ", ".join(f"`{plain(deed, _DEED)}`" for deed in told.tried[-_MOST_TRIED:])
-        parts.append("nothing like it has worked yet" + (f"; already tried: {tried}" if tried else ""))
+        parts.append("what solves it is not known yet" + (f"; already tried: {tried}" if tried else ""))
     elif told.last:
         parts.append(f"the last step before that: `{plain(told.last, _DEED)}`")
     return parts

@@ -179,12 +179,15 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
     if all(is_look(column.name) for column in kept) or _share(kept, newest) < COMMON:
         return None
     bound = bind(kept, [episode.command for episode in newest])
+    trigger = trigger_of([_without(i, newest, bound, " <%k> ") for i in range(len(newest))], others)
+    if not trigger and _is_open(bound):
+        return None  # commands of any kind that used the same tool
     title = _title(_typical(columns, bound), newest, bound)
     iterations = [episode.iterations for episode in runs if episode.iterations]
     return Template(
         name=note_name(title),
         title=title,
-        trigger=_trigger(newest, bound, others),
+        trigger=trigger if all(fires(trigger, episode.command) for episode in newest) else "",
         steps=bound.steps,
         slots=bound.slots,
         commands=_examples(runs),
@@ -194,6 +197,15 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
         avg_iterations=round(sum(iterations) / len(iterations), 1) if iterations else 0.0,
         source=lowest(episode.source for episode in runs),
         evidence=tuple(dict.fromkeys(e.run for e in (*runs[:_FOUNDING], *runs[-_NEWEST:]))),
+    )
+
+
+def _is_open(bound: Bound) -> bool:
+    """Is every step a call all of whose arguments vary with something that the command does not say?"""
+    found_later = {f"{{{slot.name}}}" for slot in bound.slots if not slot.in_command}
+    return all(
+        step.arguments and found_later.issuperset(value for _, value in step.arguments)
+        for step in bound.steps
     )
 
 
@@ -232,12 +244,6 @@ def _typical(columns: Sequence[Column], bound: Bound) -> int:
     order = list(dict.fromkeys(run for column in columns for run in column.cells))
     slots = [bound.values[slot.name] for slot in bound.slots if slot.in_command]
     return max(order, key=lambda run: (sum(run in values for values in slots), -order.index(run)))
-
-
-def _trigger(runs: Sequence[Episode], bound: Bound, others: Sequence[str]) -> str:
-    """From the commands without what fills slots; "" unless it fires on every command as it was given."""
-    trigger = trigger_of([_without(i, runs, bound, " <%k> ") for i in range(len(runs))], others)
-    return trigger if all(fires(trigger, episode.command) for episode in runs) else ""
 
 
 def _share(kept: Sequence[Column], runs: Sequence[Episode]) -> float:

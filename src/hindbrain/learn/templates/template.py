@@ -28,8 +28,13 @@ class Step(NamedTuple):
     many: bool = False  # as often as it takes: how often differs from run to run
 
     @property
+    def is_call(self) -> bool:
+        """Is it the call of a tool, and no sentence?"""
+        return bool(self.arguments) or _TOOL.fullmatch(self.action) is not None
+
+    @property
     def shown(self) -> str:
-        if not self.arguments and not _TOOL.fullmatch(self.action):
+        if not self.is_call:
             return self.action
         told = [value if i == 0 else f"{key}: {value}" for i, (key, value) in enumerate(self.arguments)]
         return f"{self.action}({', '.join(told)})"

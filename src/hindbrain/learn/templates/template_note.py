@@ -118,7 +118,7 @@ def parse(data: bytes, path: str) -> Template | None:
     stem = path.rpartition("/")[2].removesuffix(".md")
     note = parse_note(decode_note(data)[0], stem=stem)
     said = {key.lower(): value for key, value in note.frontmatter.items()}
-    steps = [read_step(line) for line in _lines(note, steps_span(note)) if _STEP.fullmatch(line)]
+    steps = _steps_in(_lines(note, steps_span(note)))
     if not steps or _text(said, "type") not in ("", TYPE):
         return None
     runs = int(_number(said, "runs"))
@@ -161,6 +161,11 @@ def shown_span(data: bytes) -> Span:
     return Span(min(title, steps.first), steps.last)
 
 
+def read_steps(text: str) -> list[Step]:
+    """The numbered steps of a text."""
+    return _steps_in(text.split("\n"))
+
+
 def read_step(line: str) -> Step:
     match = _STEP.fullmatch(line)
     text, _, comment = (match[1] if match else line).rstrip().partition("  // ")
@@ -192,6 +197,10 @@ def read_slot(line: str) -> Slot | None:
         lists.get("after", ()),
         lists.get("before", ()),
     )
+
+
+def _steps_in(lines: Iterable[str]) -> list[Step]:
+    return [read_step(line) for line in lines if _STEP.fullmatch(line)]
 
 
 def _step_text(step: Step) -> str:
