@@ -37,7 +37,7 @@ def opened_rig(
     shutil.rmtree(folder, ignore_errors=True)
     try:
         with open_rig(folder, embed=_embed()) as rig:
-            _copy(vault, rig.vault)
+            copy_notes(vault, rig.vault)
             set_config(rig, _config(memory, rig))
             if prepare is not None:
                 prepare(rig)
@@ -86,7 +86,7 @@ def note_path(rig: Rig, path: str) -> str:
     return Path(path).as_posix()
 
 
-def _copy(vault: Path, to: Path) -> None:
+def copy_notes(vault: Path, to: Path) -> None:
     """All notes, as if they were written now."""
     for source in sorted(vault.rglob("*.md")):
         note = to / source.relative_to(vault)

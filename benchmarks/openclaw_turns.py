@@ -45,10 +45,10 @@ def run(options: Options) -> Outcome:
     with options.work("openclaw_turns") as work:
         source = find_one(options.data, "vault jzhao", ("vault_jzhao.tar.gz", "vault_jzhao"))
         vault = single_root(unpacked(source, work))
-        with _rig("none", vault, work / "none") as rig:
+        with conversation_rig("none", vault, work / "none") as rig:
             bare = fixed_tokens(play(rig, lines[0], facts).bodies[0])
         for row in ROWS:
-            with _rig(row, vault, work / row) as rig:
+            with conversation_rig(row, vault, work / row) as rig:
                 played = [play(rig, line, facts) for line in lines]
                 figures[row] = {**summary(played, facts, bare), "compactions": float(_compactions(rig))}
     ours = figures.pop("ours")
@@ -79,7 +79,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _rig(row: str, vault: Path, folder: Path) -> Iterator[Rig]:
+def conversation_rig(row: str, vault: Path, folder: Path) -> Iterator[Rig]:
     def prepare(rig: Rig) -> None:
         models = rig.gateway.read_config()["models"]["providers"]["stub"]["models"]
         models[0]["contextWindow"] = _WINDOW

@@ -9,7 +9,7 @@ import pytest
 # `benchmarks` is no part of the installed package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import openclaw_memory, openclaw_turns
+from benchmarks import openclaw_memory, openclaw_turns, prompt_cache
 from benchmarks.openclaw_playing import Line, Played, knows, pulled_worth, pushed_worth
 from benchmarks.openclaw_questions import Question, derive
 from benchmarks.openclaw_requests import (
@@ -228,3 +228,29 @@ def test_a_summary_of_turns_counts_what_was_needed_and_what_was_not() -> None:
     assert (figures["known"], figures["quiet"]) == (100.0, 100.0)
     assert 0 < figures["uncached_tokens"] < figures["prompt_tokens"]
     assert figures["relevant"] < figures["irrelevant"]
+
+
+def test_a_conversation_that_only_grows_keeps_every_request_whole() -> None:
+    figures = prompt_cache.measure([["a" * 900], ["a" * 950], ["a" * 1000]])
+    assert figures["kept"] == 100
+    assert figures["share"] == pytest.approx(100 * 1850 / 1950, abs=0.2)
+
+
+def test_what_is_dropped_again_costs_the_request_after_it() -> None:
+    figures = prompt_cache.measure([["a" * 900 + "pack"], ["a" * 900 + "said" + "b" * 96]])
+    assert figures["kept"] == pytest.approx(100 * 900 / 904, abs=0.01)
+    assert figures["share"] == 90
+
+
+def test_a_search_within_a_turn_does_not_count_for_the_first_request_of_a_turn() -> None:
+    figures = prompt_cache.measure([["a" * 500], ["a" * 500 + "b" * 500, "a" * 500 + "b" * 499 + "c"]])
+    assert figures["first_share"] == 50
+    assert figures["share"] > 70
+    assert (figures["turns"], figures["requests"]) == (2, 3)
+
+
+def test_marks_for_caches_are_no_part_of_a_request() -> None:
+    marked = {"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}
+    first = {"system": "s", "messages": [{"role": "user", "content": [marked]}]}
+    later = {"messages": [{"role": "user", "content": "Hi"}], "system": "s"}
+    assert prompt_cache.text_of(first) == prompt_cache.text_of(later)

@@ -272,6 +272,8 @@ def test_receipts_have_the_shape_that_is_written_down(cli: Cli, linked: Vault) -
     slots = cli("stats", "--json").data["slots"]
     assert slots["slots"]
     assert _agree(_shape(slots), _shape(_examples()["stats"][0]["slots"]))
+    answers = cli("stats", "--json").data["answers"]
+    assert answers and _agree(_shape(answers), _shape(_examples()["stats"][0]["answers"]))
 
 
 def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:

@@ -5,7 +5,7 @@ import { answer, context, fresh, inGroup, openBench, saidTexts, settled, turn } 
 
 const NOTE = "<memory_context>\n Vogel\n</memory_context>"
 const ANSWERS = { context: { context: NOTE, keptUntil: 0 }, card: { text: "The user is called Ann." }, search: { results: [{ path: "A.md", source: "memory" }] } }
-const SHOWN = { prependContext: NOTE, appendSystemContext: "The user is called Ann." }
+const SHOWN = { appendContext: NOTE, appendSystemContext: "The user is called Ann." }
 const EVE = { senderId: "43", chatId: "43", channelId: "43" }
 const benched = (name, options, work) =>
   test(name, async () => {

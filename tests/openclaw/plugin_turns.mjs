@@ -16,17 +16,17 @@ const benched = (name, options, work) =>
     }
   })
 
-benched("what fits is put before a person's prompt, and asked for with the words before it", { answers: FOUND }, async (bench) => {
+benched("what fits is put after a person's prompt, and asked for with the words before it", { answers: FOUND }, async (bench) => {
   const first = await turn(bench, [], [fresh("My dentist is Vogel", "a"), answer("Noted.")])
   const second = await turn(bench, first.after, [fresh("Where is she?", "b"), answer("In Bern.")])
-  assert.deepEqual(second.given, { prependContext: NOTE })
+  assert.deepEqual(second.given, { appendContext: NOTE })
   const [, { session, message, recent }] = bench.bodies("context")
   assert.deepEqual([session, message], [SESSION, "Where is she?"])
   assert.deepEqual(recent.map(({ role, text }) => [role, text]), [["user", "My dentist is Vogel"], ["assistant", "Noted."]])
   assert.equal(bench.routes("context")[0].headers.authorization, "Bearer first-token")
 })
 
-benched("nothing is put before the prompt when nothing fits", {}, async (bench) => {
+benched("nothing is put after the prompt when nothing fits", {}, async (bench) => {
   assert.equal((await turn(bench, [], [fresh("Hello", "a"), answer("Hi")])).given, undefined)
 })
 
@@ -35,12 +35,12 @@ benched("the vault that is named is asked for", { config: { vaultPath: "/notes" 
   assert.equal(bench.bodies("context")[0].vault, "/notes")
 })
 
-benched("no more is put before a prompt than is allowed, in whole lines and with its end", { config: { maxInjectedChars: 120 }, answers: {
+benched("no more is put after a prompt than is allowed, in whole lines and with its end", { config: { maxInjectedChars: 120 }, answers: {
   context: { context: ['<memory_context nonce="1">', ...Array(40).fill("[A.md] a line of a note"), '</memory_context nonce="1">', "<memory_status />"].join("\n"), keptUntil: 0 },
 } }, async (bench) => {
   const { given } = await turn(bench, [], [fresh("Hello", "a")])
-  assert.ok(given.prependContext.length <= 120)
-  assert.match(given.prependContext, /^<memory_context nonce="1">\n(\[A\.md\] a line of a note\n)+<\/memory_context nonce="1">\n<memory_status \/>$/)
+  assert.ok(given.appendContext.length <= 120)
+  assert.match(given.appendContext, /^<memory_context nonce="1">\n(\[A\.md\] a line of a note\n)+<\/memory_context nonce="1">\n<memory_status \/>$/)
 })
 
 const NOBODY = {
@@ -75,12 +75,12 @@ for (const [name, more] of Object.entries(GROUPS)) {
 
 benched("an agent that is called group is not a group", { answers: FOUND }, async (bench) => {
   const { given } = await turn(bench, [], [fresh("words", "a")], { sessionKey: "agent:group:main", agentId: "group" })
-  assert.deepEqual(given, { prependContext: NOTE })
+  assert.deepEqual(given, { appendContext: NOTE })
 })
 
 benched("with groups allowed a group is served as a private chat is", { config: { groups: true }, answers: FOUND }, async (bench) => {
   const { given } = await turn(bench, [], [fresh("words", "a"), answer("done")], {}, inGroup)
-  assert.deepEqual(given, { prependContext: NOTE })
+  assert.deepEqual(given, { appendContext: NOTE })
   assert.equal(bench.bodies("said").length, 1)
 })
 
@@ -91,7 +91,7 @@ benched("a group that speaks in the owner's own session is known by its dispatch
   assert.equal(theirs.given, undefined)
   assert.equal(bench.registered.makeTools(context(group)), null)
   const ours = await turn(bench, theirs.after, [fresh("mine", "b"), answer("yes")])
-  assert.deepEqual(ours.given, { prependContext: NOTE })
+  assert.deepEqual(ours.given, { appendContext: NOTE })
   assert.deepEqual(bench.bodies("said").flatMap(({ messages }) => messages.map(({ text }) => text)), ["mine", "yes"])
 })
 
@@ -102,9 +102,9 @@ benched("OpenClaw loads the plugin twice: what the one hears, the other knows", 
   assert.equal(runs.get("tools")(context()).length, 3)
   await bench.down()
   await bench.fire("gateway_start", {}, {})
-  assert.match((await runs.get("before_prompt_build")({ prompt: "one", messages: [] }, context())).prependContext, /unavailable/)
+  assert.match((await runs.get("before_prompt_build")({ prompt: "one", messages: [] }, context())).appendContext, /unavailable/)
   await bench.up()
-  assert.deepEqual(await runs.get("before_prompt_build")({ prompt: "two", messages: [] }, context()), { prependContext: NOTE })
+  assert.deepEqual(await runs.get("before_prompt_build")({ prompt: "two", messages: [] }, context()), { appendContext: NOTE })
   assert.deepEqual([bench.log.warn.length, bench.log.info.length], [1, 1])
   bench.replies.card = { text: "Another." }
   await bench.fire("session_end", { reason: "new" }, context())
@@ -133,11 +133,11 @@ benched("what works for a group gets no more than the group", { entries: { "agen
 benched("a service that is down costs one warning, one word to the model in each session, and no turn", {}, async (bench) => {
   await bench.down()
   const first = await turn(bench, [], [fresh("one", "a"), answer("1")])
-  assert.match(first.given.prependContext, /state="unavailable"/)
+  assert.match(first.given.appendContext, /state="unavailable"/)
   const second = await turn(bench, first.after, [fresh("two", "b"), answer("2")])
   assert.equal(second.given, undefined)
   const other = await turn(bench, [], [fresh("three", "c")], { sessionId: "another" })
-  assert.match(other.given.prependContext, /state="unavailable"/)
+  assert.match(other.given.appendContext, /state="unavailable"/)
   assert.equal(bench.log.warn.length, 1)
   await bench.up()
   await turn(bench, second.after, [fresh("four", "d"), answer("4")])
@@ -157,7 +157,7 @@ benched("a second outage is told again", {}, async (bench) => {
 
 benched("a service that does not answer is left after its time, and the next turns do not wait for it", { config: { timeoutMs: 150 }, answers: { context: "silence" } }, async (bench) => {
   const first = await turn(bench, [], [fresh("one", "a"), answer("1")])
-  assert.match(first.given.prependContext, /state="unavailable"/)
+  assert.match(first.given.appendContext, /state="unavailable"/)
   await turn(bench, first.after, [fresh("two", "b")])
   assert.equal(bench.routes("context").length, 1)
   assert.match(bench.log.warn[0], /150 ms/)
@@ -173,7 +173,7 @@ const ODD = {
 for (const [name, [reply, told]] of Object.entries(ODD)) {
   benched(`an answer that can't be used ends no turn: ${name}`, { answers: { context: reply, said: reply, "flush-plan": reply } }, async (bench) => {
     const { given } = await turn(bench, [], [fresh("one", "a"), answer("1")])
-    assert.match(given.prependContext, /unavailable/)
+    assert.match(given.appendContext, /unavailable/)
     assert.equal(bench.log.warn.length, 1)
     assert.match(bench.log.warn[0], told)
   })
@@ -240,7 +240,7 @@ test("a program that has taken the port gets neither the token nor a word", asyn
     const { given } = await turn(bench, [], [fresh("My cleaner is called Ines Alba."), answer("Noted.")])
     assert.deepEqual(bench.asked, [])
     assert.ok(bench.proofs > 0)
-    assert.match(given.prependContext, /can't be reached/)
+    assert.match(given.appendContext, /can't be reached/)
     assert.equal(bench.log.warn.length, 1)
     assert.match(bench.log.warn[0], /does not know the token/)
     bench.squats = false
@@ -291,14 +291,14 @@ benched("where several may write and no owners are named, private chats are clos
 benched("the command line stays the owner's then", { openclaw: TWO, answers: FOUND }, async (bench) => {
   const cli = { senderId: undefined, channel: undefined, messageProvider: undefined, channelId: undefined, chatId: undefined }
   const { given } = await turn(bench, [], [fresh("Who is my dentist?"), answer("Vogel.")], cli)
-  assert.equal(given.prependContext, NOTE)
+  assert.equal(given.appendContext, NOTE)
 })
 
 benched("one who may write is the owner, until a second one does", { openclaw: { channels: { telegram: { dmPolicy: "pairing" } } }, answers: FOUND }, async (bench) => {
   const hear = (id) => bench.fire("before_dispatch", { senderId: id, isGroup: false }, { channelId: "telegram", conversationId: id })
   await hear("42")
   const first = await turn(bench, [], [fresh("Who is my dentist?"), answer("Vogel.")])
-  assert.equal(first.given.prependContext, NOTE)
+  assert.equal(first.given.appendContext, NOTE)
   await hear("43")
   const second = await turn(bench, [], [fresh("Who is the dentist?"), answer("I can't say.")], { senderId: "43", chatId: "43" })
   assert.equal(second.given, undefined)

@@ -2,6 +2,7 @@
 
 One JSON line for each event of a conversation, in `receipts.jsonl` of the state folder. A receipt holds
 places, ids and figures, never the text of a note, and the first characters of the prompt with secrets masked.
+What is known afterwards is a line of its own: that a host never got it, and which excerpts were used.
 The file is derived and bounded, and is not synced to disk. A receipt never stops a turn: one that can't be
 written is lost.
 """
@@ -17,13 +18,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.base.files import AppendLog, make_folder, replace_file
-from hindbrain.base.json_lines import read_objects
+from hindbrain.base.json_lines import as_object, read_objects
 from hindbrain.context.packs.pack import Excerpt, LeftOut, Pack
 from hindbrain.context.topic.said import what_was_said
 from hindbrain.context.turn import SessionKey
 from hindbrain.vault.lock import FileLock
 
 Happening: TypeAlias = Literal["turn", "start", "failure"]
+Way: TypeAlias = Literal["quoted", "named", "run"]  # in which something was used, see `context.used`
+
+WAYS: tuple[Way, ...] = ("quoted", "named", "run")
 
 FILE = "receipts.jsonl"  # in the state folder of a vault
 LOCK = "receipts.lock"  # beside it, held by who replaces the file
@@ -35,6 +39,14 @@ _MOST_PASSAGES = 50  # of an excerpt
 _SESSION_CHARS = 200
 _TRIES = 3  # to append to a file that keeps its name
 _TAKEN_BACK = "taken_back"  # an event: the last receipt of that session reached no prompt
+_USED = "used"  # an event: excerpts of a receipt that are known to have been used
+
+
+class Use(NamedTuple):
+    """One excerpt of a receipt that was used."""
+
+    entry: int  # its place in `Receipt.entered`
+    ways: tuple[Way, ...]
 
 
 class Entered(NamedTuple):
@@ -51,6 +63,7 @@ class Entered(NamedTuple):
     lines: int = 0
     memory: str = ""  # the id of a memory whose line it is
     passages: tuple[str, ...] = ()
+    used: tuple[Way, ...] = ()  # as far as is known
 
 
 class Receipt(NamedTuple):
@@ -118,6 +131,29 @@ def _hash(prompt: str, key: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16, key=key[: hashlib.blake2b.MAX_KEY_SIZE]).hexdigest()
 
 
+class UseFigures(NamedTuple):
+    """What answers and tool calls are known to have used, of the excerpts of one slot."""
+
+    slot: str
+    excerpts: int = 0
+    used: int = 0  # in any way
+    quoted: int = 0
+    named: int = 0
+    run: int = 0
+
+
+def use_figures(receipts: Iterable[Receipt], *, since: float = 0.0) -> tuple[UseFigures, ...]:
+    """Of what reached a prompt since then. Slots in the order in which they first occur."""
+    seen = [receipt for receipt in receipts if receipt.delivered and receipt.at >= since]
+    entered = [one for receipt in seen for one in receipt.entered]
+    found = []
+    for slot in dict.fromkeys(one.slot for one in entered):
+        mine = [one for one in entered if one.slot == slot]
+        by_way = (sum(way in one.used for one in mine) for way in WAYS)
+        found.append(UseFigures(slot, len(mine), sum(bool(one.used) for one in mine), *by_way))
+    return tuple(found)
+
+
 class Receipts:
     """The receipts of a vault. Any number of processes add theirs."""
 
@@ -134,19 +170,30 @@ class Receipts:
         told = {"event": _TAKEN_BACK, "at": at, "host": session.host, "session": session.id[:_SESSION_CHARS]}
         return self._append(told)
 
+    def note_used(self, receipt: Receipt, uses: Sequence[Use], at: float) -> str:
+        """These excerpts of it were used; returns as `add` does."""
+        told = {
+            "event": _USED, "at": round(at, 3), "host": receipt.host, "session": receipt.session,
+            "receipt": receipt.id, "used": [{"entry": use.entry, "ways": list(use.ways)} for use in uses],
+        }  # fmt: skip
+        return self._append(told)
+
     def read(self) -> list[Receipt]:
         """All that are kept, oldest first. Raises OSError."""
-        found: dict[str, Receipt] = {}  # one that was appended while the file was replaced may be there twice
-        last: dict[tuple[str, str], str] = {}
-        for told in read_objects(self._path):
-            if told.get("event") == _TAKEN_BACK:
-                id_ = last.get((_text(told.get("host")), _text(told.get("session"))))
-                if id_ is not None:
-                    found[id_] = found[id_]._replace(delivered=False)
-            elif (receipt := _parsed(told)) is not None:
-                found.setdefault(receipt.id, receipt)
-                last[receipt.host, receipt.session] = receipt.id
-        return list(found.values())
+        return _receipts_in(read_objects(self._path))
+
+    def of_session(self, session: SessionKey) -> list[Receipt]:
+        """As `read`, of one session; much faster where there are many."""
+        name = session.id[:_SESSION_CHARS]
+        mark = json.dumps(name, ensure_ascii=True).encode("ascii")
+        try:
+            with open(self._path, "rb") as lines:
+                told = [found for line in lines if mark in line and (found := as_object(line)) is not None]
+        except FileNotFoundError:
+            return []
+        return _receipts_in(
+            one for one in told if one.get("host") == session.host and one.get("session") == name
+        )
 
     def _append(self, told: Mapping[str, object]) -> str:
         line = json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
@@ -179,9 +226,42 @@ def receipt_data(receipt: Receipt) -> dict[str, object]:
     """As it is kept and as `context --last --json` shows it: a promise of docs/json.md."""
     return {
         **receipt._asdict(),
-        "entered": [{**one._asdict(), "passages": list(one.passages)} for one in receipt.entered],
+        "entered": [
+            {**one._asdict(), "passages": list(one.passages), "used": list(one.used)}
+            for one in receipt.entered
+        ],
         "left_out": [one._asdict() for one in receipt.left_out],
     }
+
+
+def _receipts_in(lines: Iterable[Mapping[str, object]]) -> list[Receipt]:
+    """With what later lines say of them."""
+    found: dict[str, Receipt] = {}  # one that was appended while the file was replaced may be there twice
+    last: dict[tuple[str, str], str] = {}
+    for told in lines:
+        event = told.get("event")
+        if event == _TAKEN_BACK:
+            id_ = last.get((_text(told.get("host")), _text(told.get("session"))))
+            if id_ is not None:
+                found[id_] = found[id_]._replace(delivered=False)
+        elif event == _USED:
+            if (known := found.get(_text(told.get("receipt")))) is not None:
+                found[known.id] = _with_uses(known, _objects(told.get("used")))
+        elif (receipt := _parsed(told)) is not None:
+            found.setdefault(receipt.id, receipt)
+            last[receipt.host, receipt.session] = receipt.id
+    return list(found.values())
+
+
+def _with_uses(receipt: Receipt, uses: Iterable[Mapping[str, object]]) -> Receipt:
+    entered = list(receipt.entered)
+    for use in uses:
+        entry, ways = use.get("entry"), use.get("ways")
+        if not isinstance(entry, int) or not 0 <= entry < len(entered) or not isinstance(ways, list):
+            continue
+        known = {*entered[entry].used, *map(_text, ways)}
+        entered[entry] = entered[entry]._replace(used=tuple(way for way in WAYS if way in known))
+    return receipt._replace(entered=tuple(entered))
 
 
 def _newest(lines: Sequence[bytes], most_bytes: int) -> list[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.base.plural import plural
@@ -14,6 +14,7 @@ from hindbrain.edge.when import moment_text, span_text
 if TYPE_CHECKING:
     from hindbrain.context.receipts import Entered, Receipt
 
+_WAYS = {"quoted": "quoted in an answer", "named": "named in an answer", "run": "its command was run"}
 _EVENTS = {"turn": "prompt", "start": "session start", "failure": "failed command"}
 
 
@@ -28,7 +29,7 @@ def receipt_lines(receipt: Receipt, out: Output) -> Iterator[str]:
     for one in receipt.entered:
         told = [one.slot, f"{one.tokens:,} tokens" if one.tokens else ""]
         told += [f"confidence {one.confidence:.2f}" if one.confidence else "", one.why]
-        told += [f"^{one.memory}" if one.memory else ""]
+        told += [f"^{one.memory}" if one.memory else "", ways_text(one.used)]
         yield f"  + {out.paint(_place(one), CYAN)}   {safe(' · '.join(filter(None, told)))}"
     if receipt.left_out:
         yield from (f"  {line}" for line in left_out_lines(receipt.left_out, out))
@@ -37,11 +38,19 @@ def receipt_lines(receipt: Receipt, out: Output) -> Iterator[str]:
         yield out.paint(f"    and {more} more", DIM)
 
 
+def ways_text(ways: Sequence[str]) -> str:
+    """How it was used, "" when that is not known."""
+    return ", ".join(_WAYS.get(way, safe(way)) for way in ways)
+
+
 def _verdict(receipt: Receipt) -> str:
     gate = f"a better fit than {receipt.confidence:.0%} of generic prompts get" if receipt.confidence else ""
     if receipt.entered:
         entered = f"{plural(len(receipt.entered), 'excerpt')} entered, {receipt.tokens:,} tokens"
-        return f"{entered} · notes: {gate}" if gate else entered
+        used = sum(bool(one.used) for one in receipt.entered)
+        return " · ".join(
+            filter(None, (entered, gate and f"notes: {gate}", f"{used} known to be used" if used else ""))
+        )
     if receipt.abstained:
         return f"nothing entered: what was found is too unlikely to be meant ({gate or 'no better fit'})"
     if receipt.left_out:

@@ -10,6 +10,7 @@ from hindbrain.edge.output import safe
 from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
+    from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.output import Output
     from hindbrain.learn.feedback.returns import Return
     from hindbrain.learn.stats.figures import Counts, Stats
@@ -33,14 +34,17 @@ class Section(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def sections_of(stats: Stats) -> list[Section]:
+def sections_of(stats: Stats, used: Sequence[UseFigures] = ()) -> list[Section]:
     """What there is to say; a section that would say nothing is left out."""
-    found = [_runs(stats), _learned(stats), _memory(stats), _hosts(stats), _slots(stats), _background(stats)]
+    found = [
+        _runs(stats), _learned(stats), _memory(stats), _hosts(stats), _slots(stats), _answers(used),
+        _background(stats),
+    ]  # fmt: skip
     return [section for section in found if section.rows]
 
 
-def plain_lines(stats: Stats) -> Iterator[str]:
-    for number, section in enumerate(sections_of(stats)):
+def plain_lines(stats: Stats, used: Sequence[UseFigures] = ()) -> Iterator[str]:
+    for number, section in enumerate(sections_of(stats, used)):
         if number:
             yield ""
         yield section.title
@@ -49,7 +53,7 @@ def plain_lines(stats: Stats) -> Iterator[str]:
             yield f"  {row.label:<{_LABEL}} {row.value:<{width if row.bars else 0}}   {row.bars}".rstrip()
 
 
-def show_panels(stats: Stats, out: Output) -> None:
+def show_panels(stats: Stats, out: Output, used: Sequence[UseFigures] = ()) -> None:
     """On a terminal. Fits 80 columns, and fewer."""
     from rich import box
     from rich.console import Console
@@ -58,7 +62,7 @@ def show_panels(stats: Stats, out: Output) -> None:
     from rich.text import Text
 
     console = Console(file=out.stdout, width=min(_WIDEST, out.width), highlight=False)
-    for section in sections_of(stats):
+    for section in sections_of(stats, used):
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(width=_LABEL, style="dim")
         table.add_column(ratio=1, overflow="fold")
@@ -191,11 +195,25 @@ def _slots(stats: Stats) -> Section:
         Row(
             safe(one.slot),
             f"{plural(one.injections, 'time')}, {plural(one.lines, 'line')}, {one.tokens:,} tokens; "
-            f"{one.used} of {plural(one.excerpts, 'excerpt')} known to be used ({percent(one.used_share)})",
+            f"{one.used} of {plural(one.excerpts, 'excerpt')} opened or followed ({percent(one.used_share)})",
         )
         for one in told.slots
     ]
     return Section(f"Injected, by slot (since {moment_text(told.since)})", tuple(rows))
+
+
+def _answers(used: Sequence[UseFigures]) -> Section:
+    """Of slots that were used; that nothing is known of the others says nothing."""
+    rows = []
+    for one in used:
+        ways = ((one.quoted, "quoted"), (one.named, "named"), (one.run, "whose command was run"))
+        told = ", ".join(f"{count} {way}" for count, way in ways if count)
+        share = percent(one.used / one.excerpts) if one.excerpts else ""
+        if one.used:
+            rows.append(
+                Row(safe(one.slot), f"{one.used} of {plural(one.excerpts, 'excerpt')} ({share}): {told}")
+            )
+    return Section("Known to be used in answers, by slot", tuple(rows))
 
 
 def _background(stats: Stats) -> Section:

@@ -12,6 +12,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,8 +43,11 @@ from hindbrain.context.capture.transcripts.blocks import HASH_ID
 from hindbrain.context.capture.transcripts.reading import read_transcript
 from hindbrain.context.capture.troubles import note_troubles
 from hindbrain.context.messages import Message
+from hindbrain.context.receipts import Entered, Receipts
 from hindbrain.context.turn import SessionKey
+from hindbrain.context.used import judge
 from hindbrain.vault.lock import FileLock
+from hindbrain.vault.paths import NotePath, read_note
 
 if TYPE_CHECKING:
     from hindbrain.context.capture.spool import Event
@@ -53,6 +57,7 @@ _PIECE_BYTES = 100_000  # of a transcript, captured at once in some 0.2 s; in be
 _QUIET_S = 600.0  # a transcript that grew and then rested so long has lost its Stop
 _MOST_TRIES = 5
 _UNIQUE = 20  # characters of an id that no other session has by chance
+_MOST_RECEIPTS = 200  # of a session, the newest: what was injected long ago is hardly used now
 _MOST_SAID = 2_000  # characters of the agent's last words
 _END = "session-end"
 _CALM = frozenset(("busy", "write_failed", "write_unknown", "conflict"))  # the piece is not to blame
@@ -93,6 +98,7 @@ class Capture:
         self._clock = clock
         self._ticks = ticks
         self._cursors = Cursors(state)
+        self._receipts = Receipts(state)
         self._lock = FileLock(state / LOCK)
         self._elsewhere: tuple[SessionKey, frozenset[str]] | None = (
             None  # ids captured in all sessions but one
@@ -306,7 +312,28 @@ class Capture:
         )
         ids = [*(message.id for message in new if message.id), *silent]
         self._cursors.save(moved, ids)
+        self._note_use(cursor.session, new)
         return outcome, moved._replace(ids=moved.ids | {short_id(given) for given in ids})
+
+    def _note_use(self, session: SessionKey, new: Sequence[Message]) -> None:
+        """Note on the receipts of the session what the agent has used of them. Losing that costs a figure."""
+        if not any(message.role == "assistant" for message in new):
+            return
+        with contextlib.suppress(OSError):
+            receipts = self._receipts.of_session(session)[-_MOST_RECEIPTS:]
+            for receipt, uses in judge(receipts, new, cache(self._text_of)):
+                self._receipts.note_used(receipt, uses, self._clock.now())
+
+    def _text_of(self, one: Entered) -> str:
+        """What an excerpt says now; "" where that can't be told any more."""
+        try:
+            if one.memory:
+                return self._memory.book.find(one.memory).text
+            note = read_note(self._memory.root, NotePath(one.path)) if one.path else b""
+        except (HindbrainError, OSError):
+            return ""
+        lines = note.decode("utf-8", "replace").splitlines()
+        return "\n".join(lines[one.first_line - 1 : one.last_line] if one.first_line else lines)
 
     def _forgotten(self, told: set[SessionKey]) -> list[tuple[SessionKey, list[Event]]]:
         """Sessions whose transcript grew past the cursor and then rested: nobody told that they ended."""

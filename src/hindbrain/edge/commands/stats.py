@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import Output
 
 if TYPE_CHECKING:
+    from hindbrain.app import App
+    from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.svg_plot import Plot
     from hindbrain.learn.stats.figures import Counts, Stats
 
@@ -36,27 +39,40 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args)) as app:
         target = _plot_file(args.plot, app.root) if args.plot else None
         stats = app.learning.stats(days=args.days)
+        used = _used(app, args.days)
     if target is not None:
         _write_plot(target, stats)
     if out.json:
-        out.data(stats_data(stats) | {"plot": "" if target is None else str(target)})
+        answers = [one._asdict() for one in used]
+        out.data(stats_data(stats) | {"answers": answers, "plot": "" if target is None else str(target)})
         return 0
-    _show(stats, out)
+    _show(stats, used, out)
     if target is not None:
         out.say(f"the picture is in {str(target)!r}")
     return 0
 
 
-def _show(stats: Stats, out: Output) -> None:
+def _used(app: App, days: int) -> tuple[UseFigures, ...]:
+    """Receipts that can't be read count for nothing."""
+    from hindbrain.context.receipts import Receipts, use_figures
+
+    since = app.clock.now() - days * 86_400.0 if days else 0.0
+    try:
+        return use_figures(Receipts(app.state).read(), since=since)
+    except OSError:
+        return ()
+
+
+def _show(stats: Stats, used: Sequence[UseFigures], out: Output) -> None:
     from hindbrain.edge.stats_text import plain_lines, show_panels
 
     if not stats.all.runs and not stats.hosts.sessions:
         when = f" in the last {plural(stats.days, 'day')}" if stats.days else ""
         out.say(f"there are no finished runs{when}; {RUNS_HINT}")
     elif out.on_terminal:
-        show_panels(stats, out)
+        show_panels(stats, out, used)
     else:
-        for line in plain_lines(stats):
+        for line in plain_lines(stats, used):
             out.line(line)
 
 

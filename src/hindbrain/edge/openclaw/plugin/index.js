@@ -1,4 +1,4 @@
-// Hindbrain as OpenClaw's memory: notes of the user's vault before each prompt and through tools, and what was
+// Hindbrain as OpenClaw's memory: notes of the user's vault with each prompt and through tools, and what was
 // said handed over after each turn. Whatever fails in here, the conversation goes on.
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -128,9 +128,10 @@ export default {
       const began = Date.now()
       const notes = await recalled(ctx.sessionId, asked)
       const left = notes.failed ? 0 : Math.max(1, TURN_MS - (Date.now() - began))
-      const prependContext = notes.text ? { prependContext: notes.text } : undefined
+      // After the user's words: OpenClaw drops it from the history, and what stands before it stays cached.
+      const appendContext = notes.text ? { appendContext: notes.text } : undefined
       const card = await cardFor(ctx.sessionKey, left)
-      return prependContext || card ? { ...prependContext, ...card } : undefined
+      return appendContext || card ? { ...appendContext, ...card } : undefined
     }
 
     // Who the user is. Here, and not with the lines about memory: only here it is told who asks.
