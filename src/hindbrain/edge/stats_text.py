@@ -195,7 +195,7 @@ def _slots(stats: Stats) -> Section:
         Row(
             safe(one.slot),
             f"{plural(one.injections, 'time')}, {plural(one.lines, 'line')}, {one.tokens:,} tokens; "
-            f"{one.used} of {plural(one.excerpts, 'excerpt')} opened or followed ({percent(one.used_share)})",
+            f"{one.used} of {plural(one.excerpts, 'excerpt')} known to be used ({percent(one.used_share)})",
         )
         for one in told.slots
     ]
@@ -213,7 +213,7 @@ def _answers(used: Sequence[UseFigures]) -> Section:
             rows.append(
                 Row(safe(one.slot), f"{one.used} of {plural(one.excerpts, 'excerpt')} ({share}): {told}")
             )
-    return Section("Known to be used in answers, by slot", tuple(rows))
+    return Section("Of these, used in answers, by slot", tuple(rows))
 
 
 def _background(stats: Stats) -> Section:

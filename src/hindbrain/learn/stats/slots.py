@@ -1,8 +1,8 @@
 """What each slot of the packs costs and whether it was used: from receipts, the log of use, and runs.
 
-An excerpt counts as used when its note was opened through Hindbrain, or its memory recalled, within an hour
-after it entered; a template also when the run that got it followed it. A quote in an answer is not noticed,
-so this is no more than what is known. Pure.
+An excerpt counts as used when an answer quoted or named it or its command was run (`context.used`), when its
+note was opened through Hindbrain or its memory recalled within an hour after it entered, and a template also
+when the run that got it followed it. This is no more than what is known. Pure.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def slot_stats(
                 known.lines + sum(one.lines for one in mine),
                 known.tokens + sum(one.tokens for one in mine),
                 known.used
-                + sum(opened(one, receipt.at) or (receipt.id, one.path) in followed for one in mine),
+                + sum(
+                    bool(one.used) or opened(one, receipt.at) or (receipt.id, one.path) in followed
+                    for one in mine
+                ),
             )
     prompts = [receipt for receipt in seen if receipt.event == "turn"]
     return SlotStats(
