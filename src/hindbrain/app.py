@@ -311,6 +311,8 @@ class App:
 
         The gate of context packs compares with it. Raises IndexFault when there is no index.
         """
+        from functools import partial
+
         from hindbrain.context.packs.gate import LEAST_PASSAGES
         from hindbrain.context.packs.null_file import NullMeasure
 
@@ -320,9 +322,8 @@ class App:
             if passages < LEAST_PASSAGES or not kept.is_due(self._null_recipe(), passages):
                 return False
             engine = self.engine if self.warm else self._make_engine(warm=True)
-            self._null_measure = NullMeasure(
-                engine.search, self._null_recipe(), passages, remote=self._is_remote
-            )
+            search = partial(engine.search, encode_s=0.0)  # the encoder would take minutes
+            self._null_measure = NullMeasure(search, self._null_recipe(), passages, remote=self._is_remote)
         if self._null_measure.go_on(is_time_up):
             return True
         self._null_reader.write(self._null_measure.kept())
