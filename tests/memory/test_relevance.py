@@ -203,3 +203,15 @@ def test_an_encoder_that_fails_leaves_the_table_to_judge(file: Path) -> None:
     with pytest.raises(EmbedderError):
         best.encode_some(60.0)
     assert best.rank("car", items(*KNOWN), asked=True)[0].item.text == "Drives a 2017 Skoda Octavia"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["sounds good", "what do you think?", "继续", "ja, weiter", "hang on, wait"]
+)
+def test_small_talk_gets_no_memory_but_by_its_cue(relevance: Relevance, prompt: str) -> None:
+    plain = [
+        MemoryItem("", text) for text in ("Waits for nobody", "Thinks that tea sounds good", "继续学习中文")
+    ]
+    assert not any(fit.close for fit in relevance.rank(prompt, plain))
+    cued = [*plain, MemoryItem("", "Reads the logs aloud before going on", cues=("zeppelin mode",))]
+    assert relevance.rank(f"{prompt} zeppelin mode", cued)[0].item.cues

@@ -32,6 +32,7 @@ MOST_FITS = 200
 _SHARED_WORDS = 0.2  # for a memory that holds all words of the prompt, beside meaning
 _FEW_WORDS = 4  # telling words below which a prompt says little,
 _PER_MISSING_WORD = 0.05  # and what each missing one costs
+_SAYS_NOTHING = 20  # words that small talk counts as missing: then a cue alone brings a memory
 _NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
 _BEHIND_BEST = 0.2  # a memory that far behind the best one is not shown beside it
 _CUE = 1.0  # for a memory whose cue stands in the prompt, word for word
@@ -366,7 +367,17 @@ def _telling(text: str) -> list[str]:
 
 
 def _missing(words: Sequence[str]) -> int:
+    """How many telling words a prompt has less than it takes to say something."""
+    if _talk_words().issuperset(words):
+        return _SAYS_NOTHING
     return max(0, _FEW_WORDS - len(words))
+
+
+@cache
+def _talk_words() -> frozenset[str]:
+    """Telling words of generic small talk, as "continue" in many languages."""
+    talk = (prompt.text for prompt in generic_prompts() if prompt.kind in ("talk", "greeting"))
+    return frozenset(word for text in talk for word in _telling(text))
 
 
 def _stems(text: str) -> list[str]:
