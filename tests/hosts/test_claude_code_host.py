@@ -161,7 +161,7 @@ def test_a_preference_is_kept_when_the_host_is_killed_between_stop_and_the_end(
 def test_a_preference_is_kept_when_the_host_is_killed_in_the_middle_of_a_turn(
     ada: Desk, model: StubModel
 ) -> None:
-    model.script(Call("Bash", {"command": "sleep 60", "description": "Wait"}))
+    model.script(Call("Bash", {"command": "sleep 8", "description": "Wait"}))  # outlives the host
     host = ada.claude
     process = start(host.command(PREFERENCE), cwd=ada.place.project, environ=host.environ)
     wait_until(lambda: _transcripts_hold(host, "toolu_"), what="the call of the tool in the transcript")
