@@ -362,7 +362,7 @@ FAULTS = (
     Fault("the key is missing", _key_missing, "(config)", "(config)", "embedder"),
     Fault("the model's folder is missing", _model_folder_missing, "(config)", "(config)", "embedder"),
     Fault("the disk is full", _disk_full, "(index)", "nothing can be written", "state"),
-    Fault("the state folder is read-only", _state_read_only, "(write_failed)", "can be written", "state"),
+    Fault("the state folder is read-only", _state_read_only, "(write_failed)", "Read-only file", "state"),
     Fault("a line of the queue is damaged", _queue_damaged, "damaged", "1 damaged line", "memory"),
     Fault("a spooled event is garbage", _spooled_garbage, "spooled event", "event can't be read", "capture"),
     Fault("a hook failed", _hook_failed, '"failed"', "1 failed", "hooks"),

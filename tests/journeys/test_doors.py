@@ -90,12 +90,16 @@ _OPERATIONS: Mapping[str, Mapping[str, Facts]] = {
     "search": {
         "cli": lambda at: _hits(at.cli("search", "mast of the boat")),
         "mcp": lambda at: _hits(at.mcp("vault_search", query="mast of the boat")),
+    },
+    "search for passages": {
+        "cli": lambda at: _hits(at.cli("search", "mast of the boat", "--passages")),
+        "mcp": lambda at: _hits(at.mcp("vault_search", query="mast of the boat", passages=True)),
         "mcp openclaw": lambda at: _hits(at.mcp("memory_search", query="mast of the boat")),
         "http": lambda at: _hits(at.http("search", query="mast of the boat", minScore=0)),
     },
     "search, two hits": {
-        "cli": lambda at: _hits(at.cli("search", "mast of the boat", "-k", "2")),
-        "mcp": lambda at: _hits(at.mcp("vault_search", query="mast of the boat", limit=2)),
+        "cli": lambda at: _hits(at.cli("search", "mast of the boat", "-k", "2", "--passages")),
+        "mcp": lambda at: _hits(at.mcp("vault_search", query="mast of the boat", limit=2, passages=True)),
         "mcp openclaw": lambda at: _hits(at.mcp("memory_search", query="mast of the boat", max_results=2)),
         "http": lambda at: _hits(at.http("search", query="mast of the boat", minScore=0, maxResults=2)),
     },
