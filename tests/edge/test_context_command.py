@@ -236,3 +236,11 @@ def test_a_sync_measures_what_generic_prompts_get_and_status_says_so(cli: Cli, v
     assert cli("status", "--json").data["index"]["gate"] == "measured"
     assert "vinylester" in cli("context", "Which resin did we choose for the Halvorsen buoy?").out
     assert cli("context", "fix the failing test").out == ""
+
+
+@pytest.mark.parametrize("number", ["x", "-3", "0"])
+def test_what_is_no_number_of_events_is_told_how_to_give_one(cli: Cli, vault: Vault, number: str) -> None:
+    vault.write("Tea.md", "Green tea.\n")
+    ran = cli("context", "--last", number)
+    assert ran.code == 2
+    assert "number" in ran.err and "Traceback" not in ran.err

@@ -101,7 +101,10 @@ def _show_last(args: Namespace, prompt: str, out: Output) -> int:
         raise UsageError(f"--last {args.last} makes no sense; give a number of events from 1 on")
     if prompt or args.replay or (given := _given(args)):
         beside = "a prompt" if prompt else "--replay" if args.replay else f"--{given[0]}"
-        raise UsageError(f"{beside} does not go with --last, which shows what was injected before")
+        raise UsageError(
+            f"{beside} does not go with --last, which shows what was injected before; "
+            "for several events give their number, as in --last 3"
+        )
     with closing(open_app(args, warm=False)) as app:
         try:
             receipts = Receipts(app.state).read()[: -args.last - 1 : -1]
