@@ -1,5 +1,8 @@
 """What a hook costs its host: from the start of the process to its end, with the daemon and without.
 
+The vault is md_mdn with a handful of memories. Where the encoder is installed, the daemon is also measured
+with it, after it has read the memories.
+
 The unit is `python -c pass`, in turn with the hooks of each phase, since the machine is never quiet. As after
 an installation, the modules are compiled beforehand. A host waits for wall time; processor time is what is
 left of it on a quiet machine.
@@ -23,14 +26,28 @@ from benchmarks.cold import child_environ, compile_modules
 from benchmarks.datasets import find_one, single_root, unpacked
 from benchmarks.frame import Benchmark, Options, Outcome, Skipped, Table, main
 from benchmarks.metrics import Figures
-from benchmarks.rankers import bench_config
+from benchmarks.rankers import bench_config, write_note
 from hindbrain.app import build_app
 from hindbrain.edge.daemon import client
 from hindbrain.edge.daemon.address import daemon_folder
+from hindbrain.models.encoder import wheel_folder
+from hindbrain.vault.items.item import MemoryItem, render_item
 
 _RUNS = 30
 _WARM_RUNS = 3  # first runs, which fill the system's caches
-AIMS_MS = {"prompt, daemon": 60.0, "prompt, no daemon": 400.0, "stop, daemon": 50.0, "stop, no daemon": 50.0}
+AIMS_MS = {
+    "prompt, daemon": 60.0,
+    "prompt, encoder": 90.0,
+    "prompt, no daemon": 400.0,
+    "stop, daemon": 50.0,
+    "stop, no daemon": 50.0,
+}
+_IDLE_S = 60.0
+_QUIET_S = 10.0  # for the daemon to take what the encoder has read
+_MEMORIES = (
+    "Prefers dark mode in all apps", "Is allergic to shellfish", "The weekly report is due on Friday morning",
+    "Works from home on Mondays", "Deploys with `make ship`, never from a laptop",
+)  # fmt: skip
 _HOOK = "hindbrain.edge.hooks.main"
 _ASK = (
     "import sys; from hindbrain.edge.daemon.client import ask; "
@@ -64,6 +81,12 @@ def run(options: Options) -> Outcome:
             ask = {"ask": ([sys.executable, "-c", _ASK, folder, str(vault)], "")}
             times |= _phase("daemon", {**_hooks(), **ask}, vault, environ)
             answers = [_answered_ms(folder, vault, n) for n in range(_RUNS)]
+        if weights := wheel_folder():
+            _let_encoder_read(vault, state)
+            environ["PYTHONPATH"] = str(weights.parents[3])
+            with _daemon(vault, state, environ):
+                time.sleep(_QUIET_S)
+                times |= _phase("encoder", _hooks(), vault, environ)
     figures: Figures = {}
     for name, runs in times.items():
         figures |= _figures(name, [ran.wall_ms for ran in runs])
@@ -85,9 +108,24 @@ def _installed(work: Path, state: Path, vault: Path) -> dict[str, str]:
     return {**environ, "XDG_CONFIG_HOME": str(work / "config"), "XDG_DATA_HOME": str(work / "data")}
 
 
+def _let_encoder_read(vault: Path, state: Path) -> None:
+    """As the daemon does in quiet moments, before anything is measured."""
+    app = build_app(bench_config(state), vault)
+    app.encodes = True
+    app.context.pack(_MEMORIES[0])
+    while app.encode_pending(_IDLE_S):
+        pass
+    app.close()
+
+
 def _vault(options: Options, work: Path, state: Path) -> Path:
     source = find_one(options.data, "scale corpus", ("md_mdn.tar.gz", "md_mdn*"))
     vault = single_root(unpacked(source, work))
+    lines = [
+        render_item(MemoryItem(f"m-{at:06d}", text, "preference", source="user", created="2026-01-05"))
+        for at, text in enumerate(_MEMORIES)
+    ]
+    write_note(vault / "Agent/Memory/preference.md", "\n".join(lines) + "\n")
     app = build_app(bench_config(state), vault)
     app.sync()
     app.close()
@@ -221,7 +259,7 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     from benchmarks.plots import flat_bars
 
     figures = result["metrics"]
-    shown = ("prompt, daemon", "prompt, no daemon", "stop, daemon", "stop, no daemon")
+    shown = [name for name in AIMS_MS if f"{name}.p50_ms" in figures]
     items = []
     for name in shown:
         p50, p95 = figures[f"{name}.p50_ms"], figures[f"{name}.p95_ms"]

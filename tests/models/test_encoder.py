@@ -61,7 +61,7 @@ def minilm(monkeypatch: pytest.MonkeyPatch) -> Encoder:
 
 @pytest.fixture
 def wheel_folder(minilm: Encoder) -> Path:
-    folder = encoders._wheel_folder()
+    folder = encoders.wheel_folder()
     assert folder is not None
     return folder
 

@@ -50,12 +50,12 @@ def find_encoder(path: str) -> Encoder | None:
     if path == OFF:
         return None
     if path == AUTO:
-        folder = _wheel_folder()
+        folder = wheel_folder()
         return None if folder is None else _of_wheel(folder)
     return _of_folder(path)
 
 
-def _wheel_folder() -> Path | None:
+def wheel_folder() -> Path | None:
     from importlib.util import find_spec
 
     spec = find_spec(_PACKAGE)
