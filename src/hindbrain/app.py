@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.forgetting.traces import Traces
     from hindbrain.memory.inbox.agent_sessions import AgentSessions
     from hindbrain.memory.notes.link_names import NoteName
+    from hindbrain.memory.other_names import OtherNames
     from hindbrain.memory.relevance import BestRelevance
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
@@ -154,6 +155,7 @@ class App:
         self.freshen_s = _FRESHEN_S  # a hook has less time
         # The agent host that runs this process, "" for none; a server that serves agents is no agent's.
         self.started_by: Callable[[], str] = lambda: ""
+        self._names_of: tuple[int, OtherNames] | None = None  # of notes, with the index's generation
         self.encodes = False  # a process that stays uses the encoder: it takes 0.1 s and 100 MB to load
         self._encode_s: float | None = None  # for the search that is being answered; None: as usual
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
@@ -844,6 +846,7 @@ class App:
             repeated=self._repeated,
             index_standing=self._index_standing,
             note_names=self._note_names,
+            other_names=self._other_names,
             index_path=self.index_path,
             layout=lambda: self.layout,
             hits=c.number("search.k"),
@@ -1126,6 +1129,21 @@ class App:
             for name in dict.fromkeys((filename, title, *aliases.split("\n")))
             if name
         ]
+
+    def _other_names(self) -> OtherNames:
+        """Read again when the index has changed: a prompt waits for it."""
+        from hindbrain.base.errors import IndexFault
+        from hindbrain.memory.other_names import OtherNames
+
+        try:
+            generation = self.store.generation()
+            if self._names_of is None or self._names_of[0] != generation:
+                rows = self.store.select("SELECT filename, title, aliases FROM note WHERE aliases != ''")
+                groups = [(filename, title, *aliases.split("\n")) for filename, title, aliases in rows]
+                self._names_of = (generation, OtherNames(groups))
+        except IndexFault:
+            return OtherNames()
+        return self._names_of[1]
 
     def _lesson_notes(self) -> list[str]:
         from hindbrain.base.errors import IndexFault

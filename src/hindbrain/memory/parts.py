@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.link_names import NameTable, NoteName
     from hindbrain.memory.notes.notebook import Page
     from hindbrain.memory.notes.own_lines import OwnLines
+    from hindbrain.memory.other_names import OtherNames
     from hindbrain.memory.policy.policy import Policy
     from hindbrain.memory.policy.provenance import Heard
     from hindbrain.memory.relevance import BestRelevance
@@ -65,6 +66,7 @@ class Surroundings(NamedTuple):
     repeated: Callable[[str], list[tuple[str, str]]]  # (source, passage) of strangers who say it, too
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
+    other_names: Callable[[], OtherNames]  # of notes that have aliases; none without an index
     index_path: Path
     layout: Callable[[], Layout]
     relevance: Callable[[], BestRelevance]  # judges how well memories fit a prompt

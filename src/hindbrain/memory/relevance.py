@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.base.errors import EmbedderError
+from hindbrain.memory.other_names import OtherNames
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
@@ -42,6 +43,7 @@ _JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general ta
 _STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
 _TABLE_SHARE = 0.23  # of the cosine, beside an encoder
 _LONGEST = 2_000  # characters of a prompt or a memory that are looked at
+_NO_NAMES = OtherNames()
 _TYPICAL = Path(__file__).with_name("typical_memories.txt")
 
 
@@ -147,16 +149,17 @@ class Relevance:
         *,
         asked: bool = False,
         limit: int = MOST_FITS,
+        names: OtherNames = _NO_NAMES,
         version: object = None,
     ) -> list[Fit]:
         """At most `limit` of the items, the best first.
 
-        `asked`: somebody asks for memories, so that few words are no reason to doubt. `version`: the same
-        value promises the same items as last time.
+        `asked`: somebody asks for memories, so that few words are no reason to doubt. `names`: other names of
+        what memories speak of. `version`: the same value promises the same items and names as last time.
         """
         if not items or not prompt.strip():
             return []
-        memories = self._prepared(items, version)
+        memories = self._prepared(items, names, version)
         scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
         if asked:
             scores += self._encoder.per_missing_word * _missing(_telling(prompt))
@@ -166,10 +169,11 @@ class Relevance:
         least = max(0.0, margins[0] - _BEHIND_BEST)
         return [Fit(items[at], margin, margin >= least) for at, margin in zip(order, margins, strict=True)]
 
-    def _prepared(self, items: Sequence[MemoryItem], version: object) -> _Memories:
+    def _prepared(self, items: Sequence[MemoryItem], names: OtherNames, version: object) -> _Memories:
         if version is not None and self._memories is not None and self._memories[0] == version:
             return self._memories[1]
-        memories = _Memories(items, self._vectors(text for item in items for text in _texts(item)))
+        vectors = self._vectors(text for item in items for text in _texts(item))
+        memories = _Memories(items, vectors, names)
         memories.bar = max(self._bar(memories), self._least_bar())
         self._memories = (version, memories)
         return memories
@@ -236,12 +240,13 @@ class BestRelevance:
         *,
         asked: bool = False,
         limit: int = MOST_FITS,
+        names: OtherNames = _NO_NAMES,
         version: object = None,
     ) -> list[Fit]:
         """As `Relevance.rank`. An encoder that fails costs its better judgement alone."""
         for judge in (self._best_for(items), self._table):
             with suppress(EmbedderError):
-                return judge.rank(prompt, items, asked=asked, limit=limit, version=version)
+                return judge.rank(prompt, items, asked=asked, limit=limit, names=names, version=version)
         return []
 
     def encode_some(self, budget_s: float) -> bool:
@@ -299,7 +304,7 @@ class _Memories:
 
     bar = 0.0
 
-    def __init__(self, items: Sequence[MemoryItem], vectors: Vectors) -> None:
+    def __init__(self, items: Sequence[MemoryItem], vectors: Vectors, names: OtherNames = _NO_NAMES) -> None:
         import numpy as np
 
         self._count = len(items)
@@ -314,7 +319,7 @@ class _Memories:
         for at, item in enumerate(items):
             for root in {root for text in _texts(item) for root in telling_words(text).weights}:
                 self._by_stem.setdefault(root, []).append(at)
-            for cue in _own_cues(item):
+            for cue in _telling_cues([*item.cues, *names.of(item.text)]):
                 self._cues.setdefault(tuple(_stems(cue)), []).append(at)
 
     def fit(self, prompts: _Prompts, shared_words: float) -> Vectors:
@@ -342,12 +347,12 @@ def _typical_memories() -> tuple[str, ...]:
 
 def _texts(item: MemoryItem) -> tuple[str, ...]:
     text = f"{item.heading}: {item.text}" if item.heading else item.text
-    return (text[:_LONGEST], *_own_cues(item))
+    return (text[:_LONGEST], *_telling_cues(item.cues))
 
 
-def _own_cues(item: MemoryItem) -> list[str]:
+def _telling_cues(cues: Sequence[str]) -> list[str]:
     """Without those that generic prompts say, too: they would bring the memory into any prompt."""
-    return [cue for cue in item.cues if not _is_generic(cue)]
+    return [cue for cue in cues if not _is_generic(cue)]
 
 
 @lru_cache(maxsize=10_000)

@@ -121,8 +121,9 @@ class Memory(MemoryParts):
     def fits(self, prompt: str, *, asked: bool = False) -> list[Fit]:
         """The live memories that fit a prompt best. `asked`: somebody asks for memories."""
         items = self.live_items()
-        version = (self.book.version, *(item.id for item in items if not item.path))
-        return self._around.relevance().rank(prompt, items, asked=asked, version=version)
+        names = self._around.other_names()
+        version = (self.book.version, names, *(item.id for item in items if not item.path))
+        return self._around.relevance().rank(prompt, items, asked=asked, names=names, version=version)
 
     def matching(self, words: str) -> list[MemoryItem]:
         """The memories that have all these words; replaced and archived ones only when no other has."""
