@@ -354,7 +354,7 @@ def _remembering(folder: Path, memories: Sequence[str], *, encodes: bool) -> Ite
     with opened(folder) as app:
         app.sync()
         app.measure_null()
-        app.encodes = encodes
+        app.encodes = "when idle" if encodes else "never"
         app.context.pack(memories[0])  # the encoder learns what to read
         while app.encode_pending(_IDLE_S):
             pass

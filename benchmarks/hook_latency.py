@@ -111,7 +111,7 @@ def _installed(work: Path, state: Path, vault: Path) -> dict[str, str]:
 def _let_encoder_read(vault: Path, state: Path) -> None:
     """As the daemon does in quiet moments, before anything is measured."""
     app = build_app(bench_config(state), vault)
-    app.encodes = True
+    app.encodes = "when idle"
     app.context.pack(_MEMORIES[0])
     while app.encode_pending(_IDLE_S):
         pass

@@ -143,7 +143,7 @@ def _opened(folder: Path, memories: Sequence[str], *, encodes: bool) -> Iterator
     ]
     write_note(folder / "vault" / "Agent/Memory/preference.md", "\n".join(lines) + "\n")
     with measured(folder / "vault", folder / "state") as index:
-        index.app.encodes = encodes
+        index.app.encodes = "when idle" if encodes else "never"
         index.app.context.pack(memories[0])  # the encoder learns what to read
         while index.app.encode_pending(_IDLE_S):
             pass

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hindbrain.base.clock import Clock, SystemClock
 from hindbrain.base.config import Config, state_folder
@@ -136,6 +136,11 @@ def _is_open(found: os.stat_result) -> bool:
     return sys.platform != "win32" and bool(found.st_mode & 0o077) and found.st_uid == os.geteuid()
 
 
+# When the encoder may be used. To load it takes 0.1 s and 100 MB: a process that stays reads memories while
+# it is idle; a command that a person typed loads it at once, where memories were read before.
+Encodes: TypeAlias = Literal["never", "when idle", "at once"]
+
+
 class App:
     """One vault, opened. Parts are made at first use, so a keyword search never loads an embedder."""
 
@@ -156,7 +161,7 @@ class App:
         # The agent host that runs this process, "" for none; a server that serves agents is no agent's.
         self.started_by: Callable[[], str] = lambda: ""
         self._names_of: tuple[int, OtherNames] | None = None  # of notes, with the index's generation
-        self.encodes = False  # a process that stays uses the encoder: it takes 0.1 s and 100 MB to load
+        self.encodes: Encodes = "never"
         self._encode_s: float | None = None  # for the search that is being answered; None: as usual
         self.takes_in = True  # False: answer from the index as it is, and say what it lacks
         self.tell: Callable[[str], None] = lambda _: None  # for the log of a server: what fails unseen
@@ -626,7 +631,7 @@ class App:
             lambda: self._asking_embedder,
             self.clock,
             warm=warm,
-            encoder=lambda: self.encoder if self.encodes else None,
+            encoder=lambda: self.encoder if self.encodes != "never" else None,
             settings=self.search_settings,
             day_notes=self.day_notes,
         )
@@ -688,7 +693,7 @@ class App:
 
     @cached_property
     def _encoded_texts(self) -> EncodedTexts | None:
-        if not self.encodes:
+        if self.encodes == "never":
             return None
         from hindbrain.base.errors import ConfigError
         from hindbrain.index.embedding_cache import MEMORY_FILE
@@ -698,7 +703,10 @@ class App:
             encoder = self.encoder
         except ConfigError:  # the search says so
             return None
-        return None if encoder is None else EncodedTexts(encoder, self.state / MEMORY_FILE, self.clock)
+        if encoder is None:
+            return None
+        at_once = self.encodes == "at once"
+        return EncodedTexts(encoder, self.state / MEMORY_FILE, self.clock, at_once=at_once)
 
     @property
     def _is_remote(self) -> bool:

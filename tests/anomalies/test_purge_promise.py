@@ -312,7 +312,7 @@ def test_a_purge_that_was_killed_anywhere_can_be_run_again_to_its_end(
 def test_vectors_of_memories_go_with_a_purge(open_app: Callable[[], App], vault: Vault) -> None:
     memory_id = live_with(open_app(), vault)
     with closing(open_app()) as app:
-        app.encodes = True
+        app.encodes = "when idle"
         app.__dict__["encoder"] = FakeEncoder(16)
         app.context.pack("where is the ledger kept?")
         while app.encode_pending(60.0):

@@ -110,6 +110,20 @@ def test_a_cue_that_stands_in_every_other_prompt_tells_nothing(relevance: Releva
     assert close(relevance, "fix the code: write a function that sorts the list", memories) == []
 
 
+def test_a_cue_does_not_push_out_a_memory_that_fits(relevance: Relevance) -> None:
+    car = items("Drives a 2017 Skoda Octavia", cues=["inspection"])
+    memories = [*items(*KNOWN[1:], "The database for bridge inspections is MySQL"), *car]
+    got = close(relevance, "Which database do we use for inspections?", memories)
+    assert got == ["Drives a 2017 Skoda Octavia", "The database for bridge inspections is MySQL"]
+
+
+def test_a_name_is_not_taken_for_the_word_that_it_begins_with(relevance: Relevance) -> None:
+    memories = items("Mi suegra se llama Carmen y vive en Valencia", *KNOWN)
+    ranked = relevance.rank("wash the car on Sunday", memories)
+    assert ranked[0].item.text == "Drives a 2017 Skoda Octavia"
+    assert not next(fit.close for fit in ranked if "Carmen" in fit.item.text)
+
+
 def test_nothing_comes_of_nothing(relevance: Relevance) -> None:
     assert relevance.rank("which car do I drive?", []) == []
     assert relevance.rank("  ", items(*KNOWN)) == []
@@ -182,6 +196,21 @@ def test_what_was_read_is_known_to_the_next_process(file: Path) -> None:
     assert not set(embedder.texts()) & set(KNOWN)
     same = np.allclose(first.encode(KNOWN), second.encode(KNOWN), atol=1e-3)
     assert same
+
+
+def test_who_waits_is_judged_by_the_encoder_where_all_was_read_before(file: Path) -> None:
+    before = encoded(file)
+    best = BestRelevance(TableEncoder(load_static()), lambda: before, false_rate=0.05)
+    best.rank("which car do I drive?", items(*KNOWN))
+    while best.encode_some(60.0):
+        pass
+    at_once = EncodedTexts(FakeEmbedder(16), file, FakeClock(1_000.0), at_once=True)
+    waiting = BestRelevance(TableEncoder(load_static()), lambda: at_once, false_rate=0.05)
+    asked = "which car do I drive?"
+    by_encoder = [fit.item.text for fit in best.rank(asked, items(*KNOWN))]
+    assert [fit.item.text for fit in waiting.rank(asked, items(*KNOWN))] == by_encoder
+    by_table = Relevance(TableEncoder(load_static()), false_rate=0.05).rank(asked, items("Never read"))
+    assert waiting.rank(asked, items("Never read")) == by_table
 
 
 def test_a_damaged_file_costs_only_the_time_to_read_again(file: Path) -> None:

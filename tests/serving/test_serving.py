@@ -6,16 +6,20 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from test_telling import wait_until
 
+from encoder_models import write_model
 from hindbrain.app import App
 from hindbrain.base.errors import Busy, IndexMissing
 from hindbrain.edge.serving.keeping import Keeper
 from hindbrain.edge.serving.serving import Serving, report_failure, say
 from hindbrain.index.standing import Making
 from hindbrain.memory.notes.note_place import existing_note
+from hindbrain.memory.service import Memory
 from workbench import Vault
 
 MakeApp = Callable[..., App]
@@ -166,3 +170,20 @@ def test_a_tool_call_sees_a_note_that_was_just_written(notes: Vault, make_app: M
     serving.close()
     assert "Air/Ship.md" not in [hit.path for hit in before]
     assert found[0].path == path == "Air/Ship.md"
+
+
+def test_a_server_judges_memories_with_the_encoder_once_it_has_read_them(
+    notes: Vault, make_app: MakeApp, tmp_path: Path
+) -> None:
+    model = str(write_model(tmp_path / "encoder"))
+    serving = Serving(lambda: make_app(notes.root, encoder_path=model), keep=False)
+
+    def margins(memory: Memory) -> list[float]:
+        return [fit.margin for fit in memory.fits("which cat is at home?")]
+
+    _asked(serving, lambda memory: memory.remember("The cat is called Tom."))
+    (by_table,) = _asked(serving, margins)
+    wait_until(
+        lambda: threading.Event().wait(0.5) or _asked(serving, margins) != [by_table]
+    )  # it needs quiet
+    serving.close()

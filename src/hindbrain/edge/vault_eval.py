@@ -117,7 +117,7 @@ def _ranked_with_encoder(
 ) -> tuple[int, ...]:
     # In an app of its own: what judges memories takes the encoder when it is made, or never.
     with closing(open_other()) as app, app.request():
-        app.encodes = True
+        app.encodes = "when idle"
         app.memory.fits("hindbrain")  # now it knows which memories there are to encode
         app.encode_pending(_ENCODE_S)
         return rank_questions(app, questions, None, tell, notices)

@@ -25,20 +25,23 @@ _PROMPT_CHARS = 600  # of a prompt that waits for its answer
 class EncodedTexts:
     """Texts that the encoder has read. For one thread."""
 
-    def __init__(self, encoder: Embedder, file: Path, clock: Clock) -> None:
+    def __init__(self, encoder: Embedder, file: Path, clock: Clock, *, at_once: bool = False) -> None:
+        """`at_once`: its caller answers one question, and waits until the encoder is loaded."""
         self._encoder = encoder
         self._file = file
         self._clock = clock
         self._vectors: dict[str, Vectors] = {}
         self._wanted: dict[str, None] = {}  # in the order of asking
+        self._at_once = at_once
         self._loaded = False
         self.name = encoder.name
 
     def knows(self, texts: Iterable[str]) -> bool:
         """Can it answer at once? What it has not read yet is read by the next `encode_some`."""
-        new = [text for text in texts if text not in self._vectors]
-        self._wanted.update(dict.fromkeys(new))
-        return self._loaded and not new
+        self._wanted.update(dict.fromkeys(text for text in texts if text not in self._vectors))
+        if self._at_once and self._wanted:
+            self._take_known()
+        return (self._loaded or self._at_once) and not self._wanted
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts that were read, and of a prompt, which is read now."""

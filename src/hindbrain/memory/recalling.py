@@ -29,6 +29,7 @@ _MOST = 50
 _SPARE = 3
 _NOTES_SHARE = 3  # one of so many places is kept for passages of other notes, where these may well answer
 _LEAST_LIKELY = 0.02  # confidence: one in fifty is what was sought
+_LIKELY = 0.5
 _WORTH_A_PASSAGE = 0.1  # beside memories that answer, other notes are shown only where they may well answer
 _CLOSE = 0.1  # margin from which a memory answers without a word in common,
 _GUESS = -0.05  # and from which it is shown as a guess,
@@ -38,6 +39,7 @@ _SHORT_GUESSES = 2  # the same for a topic of a word or two, which resembles muc
 _SHORT = 2  # words
 _SHORT_CLOSE = 0.25  # as _CLOSE, for such a topic
 _STEEP = 10.0  # of the curve from a margin to a confidence
+_ABOUT_ALL = frozenset({"know", "remember", "tell", "everything", "anything", "memory", "memories", "me"})
 
 
 def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
@@ -58,9 +60,13 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
     elif guesses:
         notices.append(f"{NOTHING_CLOSE}: no memory is close to {topic!r}; these are the nearest")
+    elif items and passages:
+        notices.append(f"{NOTHING_CLOSE}: no memory is close to {topic!r}")
     most = _SHORT_GUESSES if len(asked_words(topic)) <= _SHORT else _GUESSES
     found = [*close, *guesses[: max(0, most - len(close))]]
-    passages = passages[: max(k - len(found), k // _NOTES_SHARE)]
+    found.sort(key=lambda one: -one.confidence)
+    likely = 0 if close else sum(hit.confidence >= _LIKELY for hit in passages)  # guesses make room for them
+    passages = passages[: max(k - len(found), k // _NOTES_SHARE, min(k, likely))]
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found[: k - len(passages)]]
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
@@ -92,7 +98,9 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
 
     asked = asked_words(topic) or words_of(topic)
     if category := category_asked_for(asked):
-        return _of_a_kind(memory.live_items(), category, moves), []
+        return _most_important(memory.live_items(), category, moves), []
+    if asked <= _ABOUT_ALL:
+        return _most_important(memory.live_items(), "", moves), []
     fits = memory.fits(topic, asked=True)
     if phrases := understand_terms(topic).phrases:  # what is in quotes must be in a memory, as in a passage
         fits = [fit for fit in fits if all(holds_phrase(fit.item.text, phrase) for phrase in phrases)]
@@ -102,17 +110,17 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
         return struck, []
     least = max(_GUESS, fits[0].margin - _BEHIND_BEST) if fits else 0.0
     near = [fit for fit in fits if fit.margin >= least and fit not in close]
-    return list(map(_recalled, close)), list(map(_recalled, near))
+    return [_recalled(fit, bar) for fit in close], [_recalled(fit, bar) for fit in near]
 
 
-def _recalled(fit: Fit) -> RecalledMemory:
-    confidence = 1 / (1 + math.exp(-_STEEP * fit.margin))
+def _recalled(fit: Fit, bar: float) -> RecalledMemory:
+    confidence = 1 / (1 + math.exp(-_STEEP * (fit.margin - bar + _CLOSE)))
     return RecalledMemory(fit.item, pending=not fit.item.path, confidence=confidence)
 
 
-def _of_a_kind(items: Sequence[MemoryItem], category: str, moves: Table) -> list[RecalledMemory]:
-    """All memories of a category, the most important and latest first."""
-    found = [item for item in items if item.category == category]
+def _most_important(items: Sequence[MemoryItem], category: str, moves: Table) -> list[RecalledMemory]:
+    """All memories, or those of a category; the most important and latest first."""
+    found = [item for item in items if category in ("", item.category)]
 
     def weight(item: MemoryItem) -> tuple[float, str]:
         return moved(item.importance, moves.get(item.id, NONE).change), item.created

@@ -41,6 +41,7 @@ _CUE_MEANING = 0.8  # of a cue's cosine: a word or two resemble more prompts tha
 _COMMON_CUE = 0.005  # share of generic prompts with it, above which a cue tells nothing
 _JUDGED_BY = ("coding", "agent")  # generic prompts that set the bar: general tasks may touch a memory
 _STOP_WORD, _SMALL_WORD = 0.2, 0.5  # weights in the built-in table
+_UNKNOWN_NAME = 0.25  # a weight: the table takes Carmen for a car
 _TABLE_SHARE = 0.23  # of the cosine, beside an encoder
 _LONGEST = 2_000  # characters of a prompt or a memory that are looked at
 _NO_NAMES = OtherNames()
@@ -75,17 +76,18 @@ class TableEncoder:
         from hindbrain.models.static import words_of
 
         rows = [
-            self._table.embed_weighted((word, _weight(word)) for word in words_of(text[:_LONGEST]))
+            self._table.embed_weighted((word, self._weight(word)) for word in words_of(text[:_LONGEST]))
             for text in texts
         ]
         return np.array(rows, dtype=np.float32).reshape(len(rows), self._table.dim)
 
-
-def _weight(word: str) -> float:
-    folded = word.lower()
-    if folded in STOP_WORDS:
-        return _STOP_WORD
-    return _SMALL_WORD if folded in SMALL_TALK else 1.0
+    def _weight(self, word: str) -> float:
+        folded = word.lower()
+        if folded in STOP_WORDS:
+            return _STOP_WORD
+        if folded in SMALL_TALK:
+            return _SMALL_WORD
+        return _UNKNOWN_NAME if word[0].isupper() and self._table.is_cut_after_word(word) else 1.0
 
 
 class SideBySide:
@@ -137,7 +139,7 @@ class Relevance:
     def __init__(self, encoder: TextEncoder, *, false_rate: float) -> None:
         self._encoder = encoder
         self._false_rate = min(1.0, false_rate * encoder.false_rate)
-        self._seen: dict[str, Vectors] = {}
+        self._seen: dict[str, _Text] = {}
         self._generic: _Generic | None = None
         self._typical_bar: float | None = None
         self._memories: tuple[object, _Memories] | None = None
@@ -160,20 +162,22 @@ class Relevance:
         if not items or not prompt.strip():
             return []
         memories = self._prepared(items, names, version)
-        scores = self._scores(_Prompts([prompt], self._encoder.encode([prompt])), memories)[0]
+        prompts = _Prompts([prompt], self._encoder.encode([prompt]))
+        scores = self._scores(prompts, memories)[0]
         if asked:
             scores += self._encoder.per_missing_word * _missing(_telling(prompt))
+        by_fit = float(scores.max()) - memories.bar  # of the best one, whatever cues say
+        scores[memories.cued(prompt)] += _CUE
         best = _best(scores, limit)
         order = sorted(best, key=lambda at: (-scores[at], items[at].path, items[at].line))
         margins = [float(scores[at]) - memories.bar for at in order]
-        least = max(0.0, margins[0] - _BEHIND_BEST)
+        least = max(0.0, by_fit - _BEHIND_BEST)
         return [Fit(items[at], margin, margin >= least) for at, margin in zip(order, margins, strict=True)]
 
     def _prepared(self, items: Sequence[MemoryItem], names: OtherNames, version: object) -> _Memories:
         if version is not None and self._memories is not None and self._memories[0] == version:
             return self._memories[1]
-        vectors = self._vectors(text for item in items for text in _texts(item))
-        memories = _Memories(items, vectors, names)
+        memories = _Memories(items, self._read(text for item in items for text in _texts(item)), names)
         memories.bar = max(self._bar(memories), self._least_bar())
         self._memories = (version, memories)
         return memories
@@ -183,18 +187,16 @@ class Relevance:
         if self._typical_bar is None:
             texts = _typical_memories()
             typical = [MemoryItem("", text) for text in texts]
-            self._typical_bar = self._bar(_Memories(typical, self._encoder.encode(texts)))
+            self._typical_bar = self._bar(_Memories(typical, _read(texts, self._encoder.encode(texts))))
         return self._typical_bar
 
-    def _vectors(self, texts: Iterable[str]) -> Vectors:
-        import numpy as np
-
+    def _read(self, texts: Iterable[str]) -> list[_Text]:
         wanted = list(texts)
         new = [text for text in dict.fromkeys(wanted) if text not in self._seen]
         kept = {text: self._seen[text] for text in wanted if text in self._seen}
-        kept.update(zip(new, self._encoder.encode(new), strict=True) if new else ())
+        kept.update(zip(new, _read(new, self._encoder.encode(new)), strict=True) if new else ())
         self._seen = kept
-        return np.stack([kept[text] for text in wanted])
+        return [kept[text] for text in wanted]
 
     def _bar(self, memories: _Memories) -> float:
         """The score that generic prompts reach among these memories only as often as they may."""
@@ -299,28 +301,46 @@ class _Generic:
         return _mean_of_nearest(vectors @ self._vectors.T)
 
 
+class _Text(NamedTuple):
+    """What is known of a text, however often it is compared."""
+
+    vector: Vectors
+    roots: frozenset[str]
+    tells: bool  # what has no telling word ("a b c d") resembles anything, and says nothing
+
+
+def _read(texts: Sequence[str], vectors: Vectors) -> list[_Text]:
+    return [
+        _Text(vector, frozenset(weights), 1.0 in weights.values())
+        for text, vector in zip(texts, vectors, strict=True)
+        for weights in [telling_words(text).weights]
+    ]
+
+
 class _Memories:
     """The vectors and words of the memories, ready to be compared."""
 
     bar = 0.0
 
-    def __init__(self, items: Sequence[MemoryItem], vectors: Vectors, names: OtherNames = _NO_NAMES) -> None:
+    def __init__(
+        self, items: Sequence[MemoryItem], texts: Sequence[_Text], names: OtherNames = _NO_NAMES
+    ) -> None:
+        """`texts`: of each item its text and its cues, one after the other."""
         import numpy as np
 
         self._count = len(items)
-        self._vectors = vectors
-        # A memory has a row for its text and one for each cue.
-        self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])[:-1]
-        self._weights = np.full(len(vectors), _CUE_MEANING, dtype=np.float32)
-        # What has no telling word ("a b c d") resembles anything, and says nothing.
-        self._weights[self._starts] = [1.0 if _telling(item.text[:_LONGEST]) else 0.0 for item in items]
+        self._vectors = np.stack([text.vector for text in texts])
+        self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])
+        self._weights = np.full(len(texts), _CUE_MEANING, dtype=np.float32)
         self._by_stem: dict[str, list[int]] = {}
         self._cues: dict[tuple[str, ...], list[int]] = {}
-        for at, item in enumerate(items):
-            for root in {root for text in _texts(item) for root in telling_words(text).weights}:
+        for at, (item, start, end) in enumerate(zip(items, self._starts, self._starts[1:], strict=False)):
+            self._weights[start] = float(texts[start].tells)
+            for root in frozenset().union(*(text.roots for text in texts[start:end])):
                 self._by_stem.setdefault(root, []).append(at)
             for cue in _telling_cues([*item.cues, *names.of(item.text)]):
                 self._cues.setdefault(tuple(_stems(cue)), []).append(at)
+        self._starts = self._starts[:-1]
 
     def fit(self, prompts: _Prompts, shared_words: float) -> Vectors:
         import numpy as np
@@ -328,16 +348,17 @@ class _Memories:
         scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
         for at, vector in enumerate(prompts.vectors):
             scores[at] = np.maximum.reduceat(self._weights * (self._vectors @ vector), self._starts)
-        for at, (text, roots) in enumerate(zip(prompts.texts, prompts.telling, strict=True)):
+        for at, roots in enumerate(prompts.telling):
             for root in roots:
                 if owners := self._by_stem.get(root):
                     scores[at, owners] += shared_words / max(_FEW_WORDS, len(roots))
-            if self._cues:
-                said = _stems(text[:_LONGEST])
-                for cue, owners in self._cues.items():
-                    if _holds(said, cue):
-                        scores[at, owners] += _CUE
         return scores
+
+    def cued(self, prompt: str) -> list[int]:
+        """The memories of which a cue stands in a prompt, word for word."""
+        said = _stems(prompt[:_LONGEST]) if self._cues else []
+        found = {at for cue, owners in self._cues.items() if _holds(said, cue) for at in owners}
+        return sorted(found)
 
 
 @cache

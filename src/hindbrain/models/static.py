@@ -91,6 +91,12 @@ class StaticEmbedder:
         vector = np.asarray(weights, dtype=np.float32) @ self._rows(pieces)
         return _normalised(vector)
 
+    def is_cut_after_word(self, word: str) -> bool:
+        """Is it not known as a whole, and does its first piece mean something else, as in Car-men?"""
+        first, *rest = self._pieces_of[word] or (None,)
+        rank = self._vocabulary.get
+        return bool(rest) and any(rank(f"▁{word[:end]}") == first for end in range(3, len(word)))
+
     def pieces(self, text: str) -> list[int]:
         """Return the numbers of the pieces that a text is made of, in order."""
         if len(self._pieces_of) >= _MAX_CACHED_WORDS:

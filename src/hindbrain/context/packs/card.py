@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import HindbrainError
@@ -368,7 +368,12 @@ def memory_lines(memory: Memory, items: Iterable[MemoryItem], room: Room) -> lis
 
 def _over_lines(memory: Memory, path: str) -> Mapping[int, Above]:
     page = _page(memory, path, [])
-    return {line.number: line.above for line in note_text(page.text).lines} if page is not None else {}
+    return _above_lines(page.text) if page is not None else {}
+
+
+@lru_cache(maxsize=4)  # a note of many memories takes a while, and every prompt asks
+def _above_lines(text: str) -> Mapping[int, Above]:
+    return {line.number: line.above for line in note_text(text).lines}
 
 
 def _page(memory: Memory, path: str, notices: list[str]) -> Page | None:

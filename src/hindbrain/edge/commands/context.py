@@ -73,6 +73,7 @@ def run(args: Namespace, out: Output) -> int:
             from hindbrain.edge.replaying import show_replay
 
             return show_replay(app, args.replay, out)
+        app.encodes = "at once" if not args.keyword else "never"
         with app.request():
             return _show(app, prompt, args, out)
 

@@ -32,6 +32,7 @@ def run(args: Namespace, out: Output) -> int:
         prepare_index(app, out, no_sync=args.no_sync)
         # What was ticked in the inbox counts from now on.
         tell_settled(app.memory.settle(), app.memory.inbox, out)
+        app.encodes = "at once"
         with app.request():
             found = app.memory.recall(" ".join(args.words), k=args.k)
     if out.json:

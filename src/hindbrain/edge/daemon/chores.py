@@ -11,8 +11,6 @@ from hindbrain.base.errors import IndexFault
 from hindbrain.edge.daemon.verbs import PIECE_S
 from hindbrain.edge.serving.serving import report_failure, say
 
-_ENCODE_PIECE_S = 0.03  # a prompt may wait for one piece
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,13 +35,6 @@ class WarmUp:
                 return False
             self._warm.add(app)
         return False
-
-
-class EncodePassages:
-    """Encodes what the prompts before had no time for, so that the next ones find it done."""
-
-    def __call__(self, app: App) -> bool:
-        return app.encode_pending(_ENCODE_PIECE_S)
 
 
 class CatchUp:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hindbrain import __version__
 from hindbrain.base.errors import Busy, HindbrainError, Refused, UsageError
 from hindbrain.edge.daemon import protocol
-from hindbrain.edge.daemon.chores import CatchUp, EncodePassages, InTurn, MeasureNull, TryCanary, WarmUp
+from hindbrain.edge.daemon.chores import CatchUp, InTurn, MeasureNull, TryCanary, WarmUp
 from hindbrain.edge.daemon.client import TAKEN
 from hindbrain.edge.daemon.listening import Listening, is_ours, peer_is_owner
 from hindbrain.edge.daemon.protocol import Request
@@ -25,7 +25,7 @@ from hindbrain.edge.daemon.tidying import Tidying
 from hindbrain.edge.daemon.vaults import Served, Vaults
 from hindbrain.edge.daemon.verbs import PASSAGES, PIECE_S, Result, answer, checked, take_back
 from hindbrain.edge.service.port import ServicePort
-from hindbrain.edge.serving.serving import report_failure, say
+from hindbrain.edge.serving.serving import encode_piece, report_failure, say
 from hindbrain.edge.serving.sockets import has_gone, readable
 from hindbrain.edge.serving.waiting import wait_for
 
@@ -57,7 +57,7 @@ class Daemon:
         self._here = here
         self._idle_s = idle_s
         self._clock = clock
-        when_opened = InTurn(WarmUp(), EncodePassages())
+        when_opened = InTurn(WarmUp(), encode_piece)
         chores = InTurn(CatchUp(), Tidying(), MeasureNull(), TryCanary())
         self.vaults = vaults or Vaults(here.folder.parent, when_opened, chores)
         self._service = ServicePort(here.folder.parent, self.vaults, self._note_use)

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _SESSION = f"mcp {os.getpid()}"  # all agents that this process serves
+_ENCODE_PIECE_S = 0.03  # at a time: a call that comes waits for it
 _QUIET_S = 10.0  # without a call: whoever works with it has paused
+
+
+def encode_piece(app: App) -> bool:
+    """Encode what the calls before had no time for, so that the next ones find it done."""
+    return app.encode_pending(_ENCODE_PIECE_S)
 
 
 class Serving:
@@ -38,7 +44,7 @@ class Serving:
     """
 
     def __init__(
-        self, open_app: Callable[[], App], *, keep: bool = True, between: Callable[[App], bool] | None = None
+        self, open_app: Callable[[], App], *, keep: bool = True, between: Callable[[App], bool] = encode_piece
     ) -> None:
         self._open_app = open_app
         self._keep = keep
@@ -112,7 +118,7 @@ class Serving:
         app = self._open_app()
         app.making = lambda: self.making
         app.tell = say
-        app.encodes = True
+        app.encodes = "when idle"
         app.pending_changes = self.keeper.pending_changes
         return _Opened(app)
 
@@ -123,7 +129,7 @@ class Serving:
             if problem not in opened.told:
                 say(problem)
         opened.told = frozenset(problems)
-        if self._between is None or math.isinf(quiet_s):  # at the end nothing new is begun
+        if math.isinf(quiet_s):  # at the end nothing new is begun
             return False
         return self._do(opened, self._between)
 
