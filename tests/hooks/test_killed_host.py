@@ -94,6 +94,16 @@ def test_what_was_said_is_kept_once_when_the_record_is_cut(synced: Vault, tmp_pa
     assert settle(synced).count(KEPT) == 1
 
 
+def test_what_is_said_in_the_place_of_a_memory_keeps_its_cues(synced: Vault, tmp_path: Path) -> None:
+    line = "- User lives in Oslo #home [importance:: 0.9] [source:: user] [cues:: address] ^m-oslo1234"
+    synced.write("Agent/Memory/fact.md", f"# Facts\n\n{line}\n")
+    place = {"cwd": str(synced.root), "transcript_path": str(tmp_path / "never.jsonl")}
+    call("claude-code", "user-prompt-submit", prompt="I live in Bergen, by the way.", **place)
+    call("claude-code", "stop", **place)
+    (new,) = [line for line in settle(synced).splitlines() if line.startswith("- User lives in Bergen")]
+    assert "#home" in new and "[importance:: 0.9]" in new and "[cues:: address]" in new
+
+
 @pytest.mark.promise("P29")
 def test_a_prompt_that_can_not_be_kept_is_answered_and_that_is_said(
     synced: Vault, surroundings: Path

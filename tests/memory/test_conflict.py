@@ -422,6 +422,62 @@ def test_another_value_of_the_same_thing_supersedes(old: str, new: str) -> None:
     assert decision.why
 
 
+# What is said, what then ends it.
+DENIED = """
+    Is a vegetarian | Is no longer a vegetarian, eats everything
+    Vegetarian since 2019 | Is no longer a vegetarian, eats everything
+    Anna is a vegetarian | Anna is no longer a vegetarian and eats fish
+    Drinks coffee in the morning | Does not drink coffee any more
+    Drinks coffee in the morning | Doesn't drink coffee anymore; only tea
+    Plays tennis on Tuesdays | Does not play tennis any more because of the knee
+    The gym membership is active | The gym membership isn't active any more, it ended in May
+    Trinkt Kaffee | Trinkt keinen Kaffee mehr, nur noch Tee
+    Ist Vegetarier | Ist nicht mehr Vegetarier, isst alles
+    Ana es vegetariana | Ana ya no es vegetariana, come de todo
+    Vive en Madrid | Ya no vive en Madrid
+    Habite à Lyon | N'habite plus à Lyon, il est à Nice
+    Mange du poisson | Ne mange plus de poisson
+    Lives at Koenneritzstrasse 7 | Lives at Nonnenstrasse 12 in Leipzig since November 2026
+    We decided to use PostgreSQL for the app | We decided to use MySQL instead of PostgreSQL for the app
+"""
+# Denied in part, of somebody else, perhaps, or of another thing: the older one stays.
+NOT_DENIED = """
+    Likes coffee and tea | No longer likes coffee
+    Likes coffee and tea | No longer likes coffee, prefers water
+    Anna's company uses Java | Anna no longer uses Java
+    Eats meat substitutes | No longer eats meat, only fish
+    Drinks coffee | No longer drinks coffee except on Sundays
+    Drinks coffee | Plans to no longer drink coffee
+    Drinks coffee | No longer drinks coffee on Mondays
+    Drinks coffee | Does not drink coffee any more if it is late
+    Works at Acme | No longer works at Acme on Fridays
+    Ben smokes | Anna no longer smokes, she runs
+    Bought a car in May | Doesn't buy cars any more
+    Is a vegetarian | Is no longer a student, eats everything
+    Vive en Madrid | Ya no vive en Barcelona, vive en Sevilla
+    Trinkt Kaffee und Tee | Trinkt keinen Kaffee mehr, nur noch Tee
+    Uses Docker for the API | No longer uses Docker for the web app
+    Wants more coffee | Doesn't want any more coffee
+    Lives in Leipzig | Lives at Nonnenstrasse 12 in Leipzig since November 2026
+"""
+
+
+def _lines(text: str) -> list[list[str]]:
+    return [[part.strip() for part in line.split("|")] for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("old", "new"), _lines(DENIED))
+def test_what_denies_an_older_one_in_so_many_words_ends_it(old: str, new: str) -> None:
+    for embedder in (None, load_static()):
+        assert judged(old, new, embedder).action == "supersede"
+
+
+@pytest.mark.parametrize(("old", "new"), _lines(NOT_DENIED))
+def test_what_denies_only_part_or_something_else_ends_nothing(old: str, new: str) -> None:
+    for embedder in (None, load_static()):
+        assert judged(old, new, embedder).action in ("new", "related")
+
+
 @pytest.mark.parametrize(("old", "new"), both_ways(SAME))
 def test_the_same_fact_in_other_words_merges(old: str, new: str) -> None:
     decision = judged(old, new, load_static())
@@ -433,7 +489,7 @@ def test_the_same_fact_in_other_words_merges(old: str, new: str) -> None:
 def test_german_is_read_by_the_words_of_its_grammar_and_english_as_it_is() -> None:
     assert in_english("Das Standup wurde auf 10:00 verschoben") == "the Standup moved to 10:00"
     assert in_english("Ist im Team von Slack auf Teams umgestiegen") == "switched in Team from Slack to Teams"
-    assert in_english("Trinkt keinen Kaffee mehr") == "drinks no Kaffee"
+    assert in_english("Trinkt keinen Kaffee mehr") == "drinks no Kaffee any more"
     assert in_english("Die Frist ist der 3. März") == "the Frist is the 3 March"
     for english in ("Studies at MIT and will die old", "Was at the war museum in a hat", "Likes tea"):
         assert in_english(english) == english

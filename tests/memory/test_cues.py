@@ -77,11 +77,11 @@ def test_within_one_batch_cues_are_joined_too(memory: Memory, vault: Vault) -> N
     assert item.cues == ("gym", "workout")
 
 
-def test_what_replaces_a_memory_has_its_own_cues_only(memory: Memory, vault: Vault) -> None:
+def test_what_replaces_a_memory_has_its_own_cues_and_then_the_old_ones(memory: Memory, vault: Vault) -> None:
     remember(memory, "Favourite editor is vim", "coding")
     remember(memory, "Favourite editor is emacs", "org mode")
     old, new = stored(vault)
-    assert (old.superseded, old.cues, new.cues) == (new.id, ("coding",), ("org mode",))
+    assert (old.superseded, old.cues, new.cues) == (new.id, ("coding",), ("org mode", "coding"))
 
 
 def test_a_line_typed_by_hand_keeps_its_characters_when_no_cue_is_added(memory: Memory, vault: Vault) -> None:

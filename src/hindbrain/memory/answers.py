@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from hindbrain.vault.items.item import MemoryItem
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MemoryItem
 
 if TYPE_CHECKING:
     from hindbrain.search.hit import Hit
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 # new, related: a line of its own; merge: an existing line says it now; supersede: an older line was struck
 # through; queued: durable, and in its note soon; held: waits in the inbox for a person; dropped: nothing new.
 Action: TypeAlias = Literal["new", "related", "merge", "supersede", "queued", "held", "dropped"]
+
+
+class LeftOutCue(NamedTuple):
+    """A cue that was given and is not stored."""
+
+    cue: str  # as it was given, without secrets
+    why: str  # a few words
 
 
 class Remembered(NamedTuple):
@@ -28,6 +35,10 @@ class Remembered(NamedTuple):
     other: MemoryItem | None = None  # what it was merged into, is related to, or replaced
     removed: tuple[str, ...] = ()  # kinds of secret that were taken out
     reasons: tuple[str, ...] = ()  # why it is held, was dropped, or does not replace `other`
+    importance: float = DEFAULT_IMPORTANCE  # as it is stored, like tags and cues; of a merge the line's own
+    tags: tuple[str, ...] = ()
+    cues: tuple[str, ...] = ()
+    cues_left_out: tuple[LeftOutCue, ...] = ()  # of those that the caller gave
 
 
 class Updated(NamedTuple):
@@ -35,6 +46,7 @@ class Updated(NamedTuple):
 
     item: MemoryItem  # as it stands now
     replaced: MemoryItem | None = None  # the line that it replaced, which was trusted more and stays readable
+    cues_left_out: tuple[LeftOutCue, ...] = ()  # of those that the caller gave
 
 
 class RecalledMemory(NamedTuple):

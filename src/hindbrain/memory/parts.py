@@ -145,8 +145,13 @@ class MemoryParts:
     def _storage(self) -> Storage:
         return Storage(
             self.queue, self.book, self._applier, self._merged, lambda: self.judge, self.layout, self.clock,
-            self.settings, self.today, self._asks_service,
+            self.settings, self.today, self._asks_service, self._find_item,
         )  # fmt: skip
+
+    def _find_item(self, memory_id: str) -> MemoryItem | None:
+        """The memory with this id in its note or in the archive."""
+        found = (item for book in (self.book, self.archived) for item in book.items() if item.id == memory_id)
+        return next(found, None)
 
     def _asks_service(self) -> bool:
         """Does it take a service to compare memories by meaning?"""
@@ -231,6 +236,7 @@ class MemoryParts:
         return Inbox(
             self.root, self.state, self.layout, self.notebook, self._around.writer, self.tombstones,
             self.clock, self._store_approved, self._around.keep_skill, self._around.agent, self._add_approved,
+            self._replace_approved,
         )  # fmt: skip
 
     @cached_property
@@ -274,6 +280,12 @@ class MemoryParts:
         add = Add(item._replace(path=path), exactly=True, fields=(("approved", approved),))
         self._applier.edit(path, [add], self.today())
         self.ledger.note_stored([add.item])
+
+    def _replace_approved(self, older_id: str, newer_id: str) -> bool:
+        """What a person ticked replaces what its proposal named, unless that is trusted more."""
+        from hindbrain.memory.storage.replacing import supersede
+
+        return supersede(self.book, self._applier, older_id, newer_id, self.today())
 
     def _add_approved(self, proposal: Proposal, approved: str) -> None:
         """A line that a person accepted for one of their own notes; it still says whose word it was."""

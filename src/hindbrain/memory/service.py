@@ -15,16 +15,25 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError, NotFound, Refused, UsageError
 from hindbrain.base.plural import plural
 from hindbrain.index.standing import IndexStanding
-from hindbrain.memory.answers import Forgotten, MemoryStatus, Recalled, Remembered, Settled, Updated
+from hindbrain.memory.answers import (
+    Forgotten,
+    LeftOutCue,
+    MemoryStatus,
+    Recalled,
+    Remembered,
+    Settled,
+    Updated,
+)
 from hindbrain.memory.parts import MemoryParts
 from hindbrain.memory.storage.queue import Waiting
 from hindbrain.memory.storage.storing import FLUSH_WAIT_S, STRATEGIES, Flushed
 from hindbrain.vault.actions import action
 from hindbrain.vault.items.category import CATEGORIES
-from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MemoryItem, new_id, trust_of
+from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MOST_CUES, STRUCK, MemoryItem, new_id, trust_of
 from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
+    from hindbrain.memory.policy.cues import ChosenCues
     from hindbrain.memory.policy.policy import Verdict
     from hindbrain.memory.relevance import Fit
     from hindbrain.search.hit import SearchResult
@@ -65,6 +74,8 @@ class Memory(MemoryParts):
         day_note: str = "",
         from_owner: bool = False,
         cues: Sequence[str] = (),
+        replaces: str = "",
+        importance_given: bool = False,
     ) -> Remembered:
         """Store one fact; durable when this returns.
 
@@ -73,7 +84,9 @@ class Memory(MemoryParts):
         that tells it, as a link names it; its line then has that link. `from_owner`: the owner said it in a
         conversation. It is still the agent's word, but may replace what the owner said before. `cues`: up to
         five words or phrases under which it will be needed; those that may not be stored are left out.
-        Raises UsageError, and Refused when policy or the owner does not want it.
+        `replaces`: the id of the memory that it replaces, where its caller knows. `importance_given`: the
+        importance was chosen; else that of what it replaces counts where it is higher.
+        Raises UsageError, NotFound, and Refused when policy or the owner does not want it.
         """
         checked = _checked(text, category, importance, tags, strategy)
         if source != "user":
@@ -81,21 +94,38 @@ class Memory(MemoryParts):
         verdict = self.policy.judge(checked, source=source)
         if verdict.action == "refuse":
             raise Refused(f"this was not stored: {'; '.join(verdict.reasons)}")
-        kept_cues = self._allowed_cues(cues, verdict.source)
-        if verdict.action == "hold":
-            return self._hold(verdict, category, importance, tuple(tags), given_id, created, kept_cues)
+        chosen = self._choose_cues(cues, verdict.source)
+        replaced = self._find_living(replaces).id if replaces else ""
         waiting = Waiting(
-            given_id or new_id(), fold(verdict.text), self.clock.now(), category, importance, verdict.source,
-            clean_tags(tags), created or self.today(), self.settings.strategy(strategy, importance), day_note,
-            from_owner, kept_cues,
-        )  # fmt: skip
+            id=given_id or new_id(),
+            text=fold(verdict.text),
+            at=self.clock.now(),
+            category=category,
+            importance=importance,
+            source=verdict.source,
+            tags=clean_tags(tags),
+            created=created or self.today(),
+            # Who corrects a fact hears at once what became of the old one.
+            strategy=self.settings.strategy(
+                "immediate" if replaced and strategy == "auto" else strategy, importance
+            ),
+            day_note=day_note,
+            from_owner=from_owner,
+            cues=chosen.kept,
+            replaces=replaced,
+            importance_given=importance_given,
+        )
+        if verdict.action == "hold":
+            held = self._hold(waiting, verdict, f"p-{given_id.removeprefix('m-')}" if given_id else "")
+            return held._replace(cues_left_out=chosen.left_out)
         answer, flushed = self._storage.store(waiting)
         self._after_writing(flushed)
         if answer.action == "queued":
             if not self._queued:
                 atexit.register(self._flush_at_exit)
             self._queued.add(waiting.id)
-        return answer._replace(removed=verdict.removed)
+        left_out = (*chosen.left_out, *_not_in_line(chosen.kept, answer))
+        return answer._replace(removed=verdict.removed, cues_left_out=left_out)
 
     def recall(self, topic: str, *, k: int | None = None, counted: bool = True) -> Recalled:
         """What is known on a topic: memories first, then passages of other notes.
@@ -163,13 +193,14 @@ class Memory(MemoryParts):
             trust = lowest((item.source, source))
             text, judged = self._allowed(text, trust)
             trust = lowest((item.source, judged))
-        named = None if cues is None else self._allowed_cues(cues, source)
+        chosen = None if cues is None else self._choose_cues(cues, source)
+        named, left_out = (None, ()) if chosen is None else chosen
         if text is not None and trust_of(trust) > trust_of(item.source) and text != item.text:
-            return self._replace(item, text, importance, trust, named)
+            return self._replace(item, text, importance, trust, named)._replace(cues_left_out=left_out)
         self._applier.edit(item.path, [Reword(item, text, importance, trust, cues=named)], self.today())
         after = self.find_archived(item.id) or self.book.find(item.id)
         self.ledger.note_stored([after])
-        return Updated(after)
+        return Updated(after, cues_left_out=left_out)
 
     def _replace(
         self,
@@ -201,14 +232,9 @@ class Memory(MemoryParts):
 
     def supersede(self, older_id: str, newer_id: str) -> bool:
         """Strike a memory for a newer one; False when one is gone or struck, or the newer is trusted less."""
-        from hindbrain.memory.items.note_edit import Strike
+        from hindbrain.memory.storage.replacing import supersede
 
-        by_id = {item.id: item for item in self.book.items() if item.id and not item.superseded}
-        older, newer = by_id.get(older_id), by_id.get(newer_id)
-        if older is None or newer is None or trust_of(newer.source) > trust_of(older.source):
-            return False
-        self._applier.edit(older.path, [Strike(older, newer.id)], self.today())
-        return True
+        return supersede(self.book, self._applier, older_id, newer_id, self.today())
 
     def forget(self, memory_id: str) -> Forgotten:
         """Remove a memory and the lines below it, and do not learn it again. `undo` brings it back."""
@@ -303,27 +329,32 @@ class Memory(MemoryParts):
             for w in self.queue.pending()
         ]
 
-    def _hold(
-        self,
-        verdict: Verdict,
-        category: str,
-        importance: float,
-        tags: tuple[str, ...],
-        given_id: str,
-        created: str,
-        cues: tuple[str, ...],
-    ) -> Remembered:
+    def _hold(self, waiting: Waiting, verdict: Verdict, proposal_id: str) -> Remembered:
         from hindbrain.memory.inbox.inbox import Proposal
 
-        text = fold(verdict.text)
-        id_ = f"p-{given_id.removeprefix('m-')}" if given_id else ""
         proposal = Proposal(
-            id_, text, category, importance, verdict.source, "; ".join(verdict.reasons), clean_tags(tags),
-            created or self.today(), cues=cues,
-        )  # fmt: skip
-        held = self.inbox.hold(proposal)
+            id=proposal_id,
+            text=waiting.text,
+            category=waiting.category,
+            importance=waiting.importance,
+            source=waiting.source,
+            reason="; ".join(verdict.reasons),
+            tags=waiting.tags,
+            created=waiting.created,
+            cues=waiting.cues,
+            replaces=waiting.replaces,
+        )
         return Remembered(
-            held, "held", text, category, verdict.source, removed=verdict.removed, reasons=verdict.reasons
+            id=self.inbox.hold(proposal),
+            action="held",
+            text=waiting.text,
+            category=waiting.category,
+            source=waiting.source,
+            removed=verdict.removed,
+            reasons=verdict.reasons,
+            importance=waiting.importance,
+            tags=waiting.tags,
+            cues=waiting.cues,
         )
 
     def flush(self, *, timeout_s: float) -> Flushed:
@@ -364,9 +395,19 @@ class Memory(MemoryParts):
             raise Refused(f"the memory was not changed: {'; '.join(verdict.reasons)}")
         return fold(verdict.text), verdict.source
 
-    def _allowed_cues(self, cues: Sequence[str], source: str) -> tuple[str, ...]:
+    def _choose_cues(self, cues: Sequence[str], source: str) -> ChosenCues:
+        from hindbrain.memory.policy.cues import ChosenCues
+
         given = [check_text(cue) for cue in cues if fold(cue)]
-        return self.policy.cues(given, source=source) if given else ()
+        return self.policy.choose_cues(given, source=source) if given else ChosenCues()
+
+    def _find_living(self, memory_id: str) -> MemoryItem:
+        """The memory that another one is to replace. Raises NotFound, and UsageError when it was replaced."""
+        item = self._find_stored(memory_id)
+        if not item.superseded:
+            return item
+        by = f" ({item.superseded} replaced it: name that one)" if item.superseded != STRUCK else ""
+        raise UsageError(f"the memory {item.id} no longer holds{by}; nothing was stored")
 
     def _find_stored(self, memory_id: str) -> MemoryItem:
         """The memory in its note; one that waits is brought there first."""
@@ -443,6 +484,15 @@ class Memory(MemoryParts):
         )
         self._noticed = versions
         return deleted
+
+
+def _not_in_line(cues: Sequence[str], answer: Remembered) -> list[LeftOutCue]:
+    """The cues that a line which was there did not take."""
+    if answer.action == "dropped":
+        return []
+    stored = {cue.casefold() for cue in answer.cues}
+    why = f"at most {MOST_CUES}" if len(stored) == MOST_CUES else "that line is trusted more"
+    return [LeftOutCue(cue, why) for cue in cues if cue.casefold() not in stored]
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from hindbrain.edge.output import Output, safe
 
 if TYPE_CHECKING:
     from hindbrain.memory.answers import Remembered
+    from hindbrain.vault.items.item import MemoryItem
 
 _MOST_BYTES = 1_000_000  # of stdin: a memory is a sentence, and policy says so long before
 
@@ -27,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="preference, fact, pattern, contact, project, issue, decision, action or relationship",
     )
-    parser.add_argument("--importance", type=float, default=0.5, metavar="X", help="0 to 1 (default 0.5)")
+    parser.add_argument("--importance", type=float, default=None, metavar="X", help="0 to 1 (default 0.5)")
     parser.add_argument(
         "--source",
         default="user",
@@ -41,6 +42,12 @@ def configure(parser: ArgumentParser) -> None:
         default=[],
         metavar="WORDS",
         help="a word or phrase under which it will be needed; at most 5, repeated or with commas",
+    )
+    parser.add_argument(
+        "--replaces",
+        default="",
+        metavar="ID",
+        help="the memory that it replaces, which stays readable, struck through",
     )
 
 
@@ -56,10 +63,12 @@ def run(args: Namespace, out: Output) -> int:
         done = app.memory.remember(
             text,
             category=args.category.lower(),
-            importance=args.importance,
+            importance=0.5 if args.importance is None else args.importance,
+            importance_given=args.importance is not None,
             source=source,
             tags=args.tag,
             cues=args.cue,
+            replaces=args.replaces,
             strategy="immediate",
         )
         # Before the index hears of it: that may take a while, and the memory is stored.
@@ -95,10 +104,20 @@ def remembered_data(done: Remembered) -> dict[str, object]:
         "other": {"id": other.id, "text": other.text, "citation": other.citation} if other else None,
         "removed": list(done.removed),
         "reasons": list(done.reasons),
+        "importance": done.importance,
+        "tags": list(done.tags),
+        "cues": list(done.cues),
+        "cues_left_out": [{"cue": one.cue, "why": one.why} for one in done.cues_left_out],
     }
 
 
+def _id_of(item: MemoryItem | None) -> str:
+    return f" ({item.id})" if item is not None and item.id else ""
+
+
 def _show(done: Remembered, out: Output) -> None:
+    from hindbrain.memory.tools.memory_answers import labels_line, replaceable_id
+
     other = safe(done.other.text) if done.other else ""
     stored = f"remembered without the secret ({', '.join(done.removed)})" if done.removed else "remembered"
     place = f"{done.id}   {safe(done.citation)}"
@@ -116,11 +135,17 @@ def _show(done: Remembered, out: Output) -> None:
             out.line(f"{stored}: {safe(done.text)}\n  {place}\n  instead of: {other}")
         case "related":
             why = f"\n  {safe('; '.join(done.reasons))}" if done.reasons else ""
-            out.line(f"{stored}: {safe(done.text)}\n  {place}\n  related to: {other}{why}")
+            out.line(
+                f"{stored}: {safe(done.text)}\n  {place}\n  related to: {other}{_id_of(done.other)}{why}"
+            )
+            if old := replaceable_id(done):
+                out.say(f"if it replaces that: hindbrain remember ... --replaces {old}")
         case "queued":
             out.line(f"{stored}: {safe(done.text)}\n  {place}")
             out.say("queued for its note; hindbrain undo --list shows later what it replaced")
         case _:
             out.line(f"{stored}: {safe(done.text)}\n  {place}")
+    if labels := labels_line(done.tags, done.cues, done.cues_left_out):
+        out.line(f"  {safe(labels)}")
     if done.removed and done.action in ("held", "merge"):
         out.warn(f"without the secret in it ({', '.join(done.removed)}): memory keeps none")

@@ -111,19 +111,21 @@ def save(app: App, given: Arguments) -> Result:
         done = app.memory.remember(
             given["text"], category=given.get("category", "fact"), importance=given.get("importance", 0.5),
             source="agent", tags=given.get("tags", ()), cues=given.get("cues", ()),
+            replaces=given.get("replaces", ""), importance_given="importance" in given,
         )  # fmt: skip
     except Refused as error:
         return {
             "action": "refused", "id": "", "text": "", "path": "", "citation": "", "reasons": [str(error)],
         }  # fmt: skip
     removed = [f"left out, since memory keeps no secrets: {', '.join(done.removed)}"] * bool(done.removed)
+    left_out = [f"cue {one.cue!r} left out: {one.why}" for one in done.cues_left_out]
     return {
         "action": {"merge": "merged", "held": "held", "dropped": "refused"}.get(done.action, "stored"),
         "id": done.id,
         "text": done.text,
         "path": done.path,
         "citation": done.citation,
-        "reasons": [*done.reasons, *removed],
+        "reasons": [*done.reasons, *removed, *left_out],
     }
 
 

@@ -52,6 +52,7 @@ _SAVED = _Fields(
         Param("importance", "number", "", minimum=0, maximum=1),
         Param("tags", "array", ""),
         Param("cues", "array", ""),
+        Param("replaces", "string", ""),
     ),
 )
 

@@ -97,8 +97,9 @@ def _change(found: re.Match[str], form: re.Pattern[str]) -> Change | None:
     rest = found.string
     for start, stop in sorted(spans.values(), reverse=True):
         rest = f"{rest[:start]} {rest[stop:]}"
-    # Behind a word, since a capital at the beginning would say nothing.
-    words = {name: read_statement(f"is {found.string[a:b]}").words for name, (a, b) in spans.items()}
+    # Inside a sentence behind a word, since a capital at the beginning would say nothing.
+    said = {name: f"{'is ' if a else ''}{found.string[a:b]}" for name, (a, b) in spans.items()}
+    words = {name: read_statement(text).words for name, text in said.items()}
     before, after = (frozenset(words.get(name, ())) for name in ("before", "after"))
     head = tuple(word for word in words.get("head", ()) if word not in _STATES)
     around = _telling(frozenset(read_statement(rest).words))

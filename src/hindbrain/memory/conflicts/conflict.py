@@ -72,7 +72,7 @@ class ConflictJudge:
         if not living or not text.strip():
             return Decision("new", None, 0.0, "nothing to compare with")
         for item in living:
-            if _words_of(item.text) == _words_of(text):  # whatever the rules below make of such words
+            if says_same_words(item.text, text):  # whatever the rules below make of such words
                 return Decision("merge", item, 1.0, "says the same")
         new = read_statement(unlinked(text))
         olds = [read_statement(unlinked(item.text)) for item in living]
@@ -141,7 +141,7 @@ def merged_text(old: str, new: str) -> str:
 
     The same words stay as they are: the older ones may have been linked.
     """
-    if _words_of(old) == _words_of(new):
+    if says_same_words(old, new):
         return old
     older, newer = read_statement(old), read_statement(new)
     return old if fuller_of(older, newer)[0] is older else new
@@ -150,6 +150,11 @@ def merged_text(old: str, new: str) -> str:
 def adds_nothing(known: str, text: str) -> bool:
     """Whether `known` says all that `text` says. For what `judge` merges."""
     return set(read_statement(unlinked(text)).words) <= set(read_statement(unlinked(known)).words)
+
+
+def says_same_words(one: str, other: str) -> bool:
+    """Whether two texts read the same, whatever is linked in them."""
+    return _words_of(one) == _words_of(other)
 
 
 def _words_of(text: str) -> list[str]:

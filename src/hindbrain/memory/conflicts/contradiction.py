@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from hindbrain.memory.conflicts.change import changed, is_tool, of_one_use, read_change
+from hindbrain.memory.conflicts.denial import denied_in_words, names_another
 from hindbrain.memory.conflicts.statement import (
     HOW_OFTEN,
     MAX_CHARS,
@@ -100,13 +101,17 @@ def contradicts(old: Statement, new: Statement) -> str:
         return reason
     if old.kin != new.kin or not old.lead or not new.lead:
         return ""
+    if reason := denied_in_words(old, new):
+        return reason
     if _is_of_one(old, new) and (reason := _denied(old, new)):
         return reason
-    if old.turns != new.turns or "not" in old.turns or _found(_ALSO, old.text) or _found(_ALSO, new.text):
+    # "Lives in A since May" says when it began, and no other thing than "lives in A".
+    differ = (old.turns ^ new.turns) - ({"since"} & new.turns)
+    if differ or "not" in old.turns or _found(_ALSO, old.text) or _found(_ALSO, new.text):
         return ""
     if reason := _other_relation(old, new):
         return reason
-    if not _is_of_one(old, new):
+    if old.turns != new.turns or not _is_of_one(old, new):
         return ""
     rules: tuple[Callable[[Statement, Statement], str], ...] = (
         _swapped, _of_one_kind, _oftener, _recounted, _other_attribute, _other_choice, _now_otherwise,
@@ -148,6 +153,8 @@ def _denied(old: Statement, new: Statement) -> str:
     if set(denied.words) - set(said.words):
         return ""
     extra = set(said.words) - set(denied.words)
+    if extra and denied is new and names_another(old, new):
+        return ""
     # What no longer happens at all does not happen on Mondays either.
     same_times = old.times == new.times or (denied is new and not new.times)
     if not same_times or (extra and is_event(said)):

@@ -97,7 +97,7 @@ _VERBS = _by_german(_PARTICIPLES)
 _GERMAN = "|".join((*_MARKERS.split(), *_VERBS))
 _IS_GERMAN = re.compile(rf"\b(?:{_GERMAN})\b|\b(?:der|die|das|ein)\s(?-i:[A-ZÄÖÜ])", re.I)
 _WORD = re.compile(r"[^\W\d_]+")
-_NO_LONGER = re.compile(r"\bnicht mehr\b", re.I)
+_NO_LONGER = re.compile(r"\bnicht (?:mehr|länger)\b", re.I)
 _NO_MORE = re.compile(r"\b(kein\w*\b.*?)\s+mehr\b", re.I)
 _CHANGED = re.compile(
     rf"\b(?:ist|sind|bin|wurden?|hat|haben|habe)\s+(?P<middle>(?:[^,;.]*?\s)??)(?P<verb>{'|'.join(_VERBS)})\b",
@@ -114,7 +114,7 @@ def in_english(text: str) -> str:
     """`text` with its German grammar in English words; `text` itself when it is not German."""
     if not _IS_GERMAN.search(text):
         return text
-    text = _NO_MORE.sub(r"\1", _NO_LONGER.sub("no longer", _DAY.sub(r"\1", text)))
+    text = _NO_MORE.sub(r"\1 any more", _NO_LONGER.sub("no longer", _DAY.sub(r"\1", text)))
     for pattern in (_CHANGED, _CHANGED_ALONE):
         text = pattern.sub(lambda found: f"{_VERBS[found['verb'].casefold()]} {found['middle']}", text)
     return " ".join(_WORD.sub(lambda found: _GLOSS.get(found[0].casefold(), found[0]), text).split())

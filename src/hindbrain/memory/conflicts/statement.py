@@ -52,7 +52,11 @@ _TOKEN = re.compile(
 _THOUSANDS = re.compile(r"[-$€£¥]*\d{1,3}(?:,\d{3})+(?!\d)")
 _TIMES_SIGN = re.compile(r"\s?x\s?")
 _SHORT_UNITS = frozenset("dms")  # "10 m": elsewhere these letters are what contractions leave
-_NO_LONGER = re.compile(r"\b(?:no|not) (?:longer|more|anymore)\b|\b(?:any\s?more|any longer)\b", re.I)
+_NE_PLUS = r"\bn(?:e\s+|['’])(?!\w+\s+pas\b)((?:[^\W\d_]+['’\s]\s*){1,2}?)plus\b(?!\s+qu)"
+_ENDED = re.compile(r"\b(?:no|not) (?:longer|more|anymore)\b|\bya no\b", re.I)
+_ANY_MORE = re.compile(r"\b(?:any\s?more|any longer)\b", re.I)  # beside a "not" elsewhere, mostly
+_ENDED_IN_FRENCH = re.compile(_NE_PLUS, re.I)
+NO_LONGER = re.compile("|".join((_ENDED.pattern, _ANY_MORE.pattern, _NE_PLUS)), re.I)
 _A_WHILE = re.compile(r"\b(for|in|takes|spends|about) an? (second|minute|hour|day|week|month|year)\b", re.I)
 _A_FEW = re.compile(r"\ba few\b", re.I)
 _USED_TO = re.compile(r"\bused to (?!it\b|the\b|this\b|that\b)", re.I)
@@ -68,6 +72,7 @@ _PAST = frozenset(form for form in IRREGULAR if not form.endswith(("s", "n", "re
 _NOT_PAST = word_set("""
     need speed indeed feed seed hundred based interested tired married used united approved scheduled located
     employed promoted named called averaged enrolled engaged retired subscribed moved relocated allowed
+    decided
     """)
 _MARKS = frozenset("/\\_@#+=<>*~^|&{}[]")
 _DOTTED = re.compile(r"[^\W\d_]\.\w|(?:^|\d)\.[^\W\d_]")  # names of files and hosts
@@ -112,7 +117,7 @@ def _read(text: str) -> Statement:
     words: list[str] = []
     names: set[str] = set()
     tokens: list[str] = []
-    turns = list(phrases)
+    turns = list(phrases - {"any more"})
     for token, begins in _tokens(marked):
         folded = token.casefold().removesuffix("'s")
         tokens.append(folded)
@@ -126,6 +131,8 @@ def _read(text: str) -> Statement:
         if folded in _SHORT_UNITS and words and words[-1] and is_number(words[-1]):
             word = folded
         words.append(word)
+    if "any more" in phrases and "not" not in turns:
+        turns.append("not")
     values = _values(words)
     words = [word for word in words if word]
     content = [word for word in words if not is_number(word)]
@@ -258,8 +265,10 @@ def _date(day: str | None, month: str, year: str | None) -> str:
 
 def _with_turns(text: str) -> tuple[str, set[str]]:
     turns: set[str] = set()
-    if _NO_LONGER.search(text):
-        text, turns = _NO_LONGER.sub(" ", text), turns | {"not"}
+    if NO_LONGER.search(text):
+        shorter = _ENDED_IN_FRENCH.sub(r"\1", _ENDED.sub(" ", text))
+        turns |= {"not"} if shorter != text else {"any more"}
+        text = _ANY_MORE.sub(" ", shorter)
     if _USED_TO.search(text):
         text, turns = _USED_TO.sub(" ", text), turns | {"past"}
     text = _A_FEW.sub("several", text)  # "few" alone says the contrary

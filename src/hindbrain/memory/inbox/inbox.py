@@ -41,6 +41,8 @@ __all__ = ["Inbox", "KeepSkill", "Proposal", "Settled", "Store"]
 # Keeps an accepted memory, durable when it returns; the same id a second time changes nothing. The text is
 # stored as it is, never merged into another; `approved` is the day of the tick.
 Store = Callable[[MemoryItem, str], None]
+# Strikes the memory with the first id for the one with the second, as far as trust allows; twice is once.
+Replace = Callable[[str, str], object]
 # Writes an accepted line into one of the owner's own notes; the same line a second time changes nothing.
 AddLine = Callable[[Proposal, str], None]
 # Writes the note of an accepted skill; `approved` is the day of the tick. Returns "" once it is written, the
@@ -73,6 +75,7 @@ class Inbox:
         keep_skill: KeepSkill | None = None,
         agent: Callable[[], str] = lambda: "",
         add_line: AddLine | None = None,
+        replace: Replace | None = None,
     ) -> None:
         """`agent`: the agent host that runs this process; "" for none."""
         self._root = root
@@ -86,6 +89,7 @@ class Inbox:
         self.sessions = AgentSessions(root, state, writer, clock)
         self.approvals = ApprovalLog(root, writer, clock)
         self._add_line = add_line
+        self._replace = replace
         self._keep_skill = keep_skill  # None: a tick on a skill waits for a process that can make it
         self._lock = FileLock(state / "inbox.lock")
         self._log = InboxLog(root, writer, lambda: tombstones.salt)
@@ -376,6 +380,8 @@ class Inbox:
             cues=proposal.cues,
         )
         self._store(item, self._today())
+        if proposal.replaces and self._replace is not None:
+            self._replace(proposal.replaces, id_)
 
     def _find_waiting(self, id_: str) -> InboxLine:
         """The line of a proposal that waits; a lost note is written again first."""

@@ -124,6 +124,7 @@ class InboxLog:
                 role=str(event.get("role", "")),
                 heading=str(event.get("heading", "")),
                 cues=tuple(map(str, event.get("cues", ()))),
+                replaces=str(event.get("replaces", "")),
             )
         except (TypeError, ValueError):
             return
@@ -156,5 +157,6 @@ def _event(known: Known) -> Event:
         "tags": list(proposal.tags),
         "created": proposal.created,
         **({"cues": list(proposal.cues)} if proposal.cues else {}),
+        **({"replaces": proposal.replaces} if proposal.replaces else {}),
         **({"role": proposal.role, "heading": proposal.heading} if proposal.role else {}),
     }

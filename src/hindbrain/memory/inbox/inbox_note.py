@@ -32,7 +32,7 @@ _LINE = re.compile(
 )
 _ID = re.compile(r"(?:^|\s)\^(p-[A-Za-z0-9]+)(?=\s|$)")
 _FIELD = re.compile(
-    r"\s*[\[(](category|importance|source|reason|tags|cues|created|ticked|for|under)::([^\[\]()]*)[\])]",
+    r"\s*[\[(](category|importance|source|reason|tags|cues|created|ticked|for|under|replaces)::([^\[\]()]*)[\])]",
     re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"\s*\[template::\s*\[\[([^\[\]|#^]+)\]\]\s*\]", re.IGNORECASE)
@@ -68,6 +68,7 @@ class Proposal(NamedTuple):
     role: str = ""  # of a line for one of the owner's own notes: the role of that note; "" for a memory
     heading: str = ""  # of such a line: the section; "" for the end of the note
     cues: tuple[str, ...] = ()  # under which a memory will be needed
+    replaces: str = ""  # the id of the memory that it replaces once it is accepted
 
     @property
     def key(self) -> str:
@@ -104,6 +105,8 @@ def render(proposal: Proposal) -> str:
         fields.append(f"[tags:: {_plain(', '.join(proposal.tags))}]")
     if cues := join_cues(proposal.cues):
         fields.append(f"[cues:: {', '.join(cues)}]")
+    if proposal.replaces:
+        fields.append(f"[replaces:: ^{proposal.replaces}]")
     if proposal.role:
         fields.append(f"[for:: {proposal.role}]")
     if proposal.heading:
@@ -260,6 +263,7 @@ def _proposal(id_: str, text: str, fields: dict[str, list[str]]) -> Proposal:
         role=role if (role := fields.get("for", [""])[-1].lower()) in OWNER_ROLES else "",
         heading=fields.get("under", [""])[-1],
         cues=read_cues(fields.get("cues", [""])[-1]),
+        replaces=fields.get("replaces", [""])[-1].strip().lstrip("^"),
     )
 
 

@@ -19,13 +19,14 @@ from hindbrain.vault.items.item import (
     MemoryItem,
     join_cues,
     merged_cues,
+    merged_tags,
     parse_entries,
     render_item,
     render_wording,
     trust_of,
     wordings_below,
 )
-from hindbrain.vault.items.item_line import drop_field, read_line, set_field, set_text, strike
+from hindbrain.vault.items.item_line import add_tags, drop_field, read_line, set_field, set_text, strike
 from hindbrain.vault.items.item_text import fold, unlinked
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Heading
@@ -43,7 +44,7 @@ class Add(NamedTuple):
 
 
 class Reword(NamedTuple):
-    """Other words, importance, source or cues for a memory that is there; None leaves it."""
+    """Other words, importance, source, cues or more tags for a memory that is there; None leaves it."""
 
     target: MemoryItem
     text: str | None = None
@@ -51,6 +52,7 @@ class Reword(NamedTuple):
     source: str | None = None
     merged: tuple[MemoryItem, ...] = ()  # others that say the same: words that go stay readable below
     cues: tuple[str, ...] | None = None
+    tags: tuple[str, ...] = ()  # that it gets beside its own
 
 
 class Strike(NamedTuple):
@@ -154,11 +156,11 @@ class _Known:
 
 
 def _instead(step: Step, there: MemoryItem) -> Step:
-    """What is left to do when a line says the same already: it gets the cues."""
+    """What is left to do when a line says the same already: it gets the cues and tags."""
     if not isinstance(step, Add) or there.id == step.item.id:
         return step
-    cues = merged_cues(there, step.item)
-    return step if cues is None else Reword(there, cues=cues)
+    cues, tags = merged_cues(there, step.item), merged_tags(there, step.item)
+    return step if cues is None and tags == there.tags else Reword(there, cues=cues, tags=tags)
 
 
 def _said(text: str) -> str:
@@ -176,6 +178,7 @@ def _joined(steps: Iterable[Step]) -> Reword:
             first.source if step.source is None else step.source,
             (*first.merged, *step.merged),
             _joined_cues(first.cues, step.cues),
+            tuple(dict.fromkeys((*first.tags, *step.tags))),
         )
     return first
 
@@ -202,6 +205,8 @@ def _change(lines: NoteLines, entry: Entry, step: Reword | Strike | Remove) -> N
         _set(lines, entry, "source", step.source)
     if step.cues is not None and step.cues != entry.item.cues:
         _set(lines, entry, "cues", ", ".join(join_cues(step.cues)))
+    if new := [tag for tag in step.tags if tag not in entry.item.tags]:
+        lines.replace(entry.start, add_tags(lines.texts[entry.start], new))
     if step.merged:
         _keep_wordings(lines, entry, step.text or entry.item.text, (entry.item, *step.merged))
     if step.text is not None and step.text != entry.item.text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from hindbrain.base.errors import UsageError
 from hindbrain.memory.items.typed_text import as_fact
@@ -17,6 +17,9 @@ from hindbrain.memory.policy.own_output import strip_own_output
 from hindbrain.memory.policy.provenance import THIRD_PARTY, Heard, inherited
 from hindbrain.memory.policy.tripwire import reads_like_instruction
 from hindbrain.vault.origin import SOURCES
+
+if TYPE_CHECKING:
+    from hindbrain.memory.policy.cues import ChosenCues
 
 MAX_CHARS = 4_000  # beyond that it is a note, not a memory
 
@@ -95,10 +98,14 @@ class Policy:
 
     def cues(self, offered: Sequence[str], *, source: str) -> tuple[str, ...]:
         """Those of the cues that may be stored; the others are left out."""
-        from hindbrain.memory.policy.cues import allowed_cues
+        return self.choose_cues(offered, source=source).kept
+
+    def choose_cues(self, offered: Sequence[str], *, source: str) -> ChosenCues:
+        """As `cues`, with those that are left out and why."""
+        from hindbrain.memory.policy.cues import choose_cues
 
         stones = self.tombstones
-        return allowed_cues(
+        return choose_cues(
             offered, source=source, is_forgotten=lambda cue: stones is not None and bool(stones.why(cue))
         )
 

@@ -17,10 +17,12 @@ from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Action, Remembered
 from hindbrain.memory.conflicts.change import tells_change
 from hindbrain.memory.conflicts.contradiction import other_wordings
+from hindbrain.memory.conflicts.denial import denies
 from hindbrain.memory.items.note_edit import Add, Reword, Step, Strike, edit_note
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.memory.storage.queue import Waiting
-from hindbrain.vault.items.item import MemoryItem, merged_cues, trust_of
+from hindbrain.memory.storage.replacing import may_replace, with_inherited
+from hindbrain.vault.items.item import MemoryItem, merged_cues, merged_tags, trust_of
 
 if TYPE_CHECKING:
     from hindbrain.memory.conflicts.conflict import ConflictJudge, Decision
@@ -43,8 +45,9 @@ class Resolved(NamedTuple):
     action: Action
     item: MemoryItem  # as it will stand; of a merge, the line that was there
     other: MemoryItem | None = None
-    reword: Reword | None = None
+    reword: Reword | None = None  # of a line that was there and says it now; None: a line of its own
     reasons: tuple[str, ...] = ()  # why another line was not replaced
+    struck: tuple[MemoryItem, ...] = ()  # what it replaces
 
     def dropped(self) -> Remembered:
         """The answer for a memory that is not stored."""
@@ -68,10 +71,18 @@ class Failure(NamedTuple):
 class Resolver:
     """Decides for one batch. Later memories of a batch meet the earlier ones."""
 
-    def __init__(self, book: MemoryBook, judge: Callable[[], ConflictJudge], layout: Layout) -> None:
+    def __init__(
+        self,
+        book: MemoryBook,
+        judge: Callable[[], ConflictJudge],
+        layout: Layout,
+        find: Callable[[str], MemoryItem | None],
+    ) -> None:
+        """`find`: the memory with an id, wherever it stands."""
         self._book = book
         self._judge = judge
         self._layout = layout
+        self._find = find
         self._batch = WordIndex()
         self._newest: dict[str, MemoryItem] = {}  # of this batch, by id, as they stand by now
 
@@ -82,28 +93,49 @@ class Resolver:
 
     def _resolve(self, waiting: Waiting, known: set[str]) -> Resolved:
         item = new_item(waiting, self._layout)
-        indexes = [*self._book.indexes(), self._batch]
-        # A change names the thing in a word or two; its verb and the new value are new words.
-        least = 0.0 if tells_change(item.text) else _LEAST_SHARED
-        found = nearest(item.text, indexes, _CANDIDATES, least=least)
-        if others := other_wordings(item.text):
-            found += [other for other in nearest(others, indexes, _CANDIDATES) if other not in found]
-        living = [self._newest.get(other.id, other) for other in found if other.id != item.id]
-        decision = self._judge().judge(item.text, [other for other in living if not other.superseded])
+        named = self._find_named(waiting)
+        without = {item.id, named.id} if named is not None else {item.id}
+        candidates = [other for other in self._candidates(item.text) if other.id not in without]
+        decision = self._judge().judge(item.text, candidates)
         resolved = settle_decision(waiting, item, decision)
+        if named is not None:
+            resolved = replace_named(resolved, item, named)
         # What is known by its id was stored, and this is the second time.
         if waiting.id not in known and _is_needless(resolved, decision):
             return Resolved(waiting, "dropped", item, decision.other)
         self._note(resolved)
         return resolved
 
+    def _candidates(self, text: str) -> list[MemoryItem]:
+        """What holds and may say the same or the contrary, as it stands by now."""
+        indexes = [*self._book.indexes(), self._batch]
+        # A change or a denial names the thing in a word or two; what is so now is said in new words.
+        least = 0.0 if tells_change(text) or denies(text) else _LEAST_SHARED
+        found = nearest(text, indexes, _CANDIDATES, least=least)
+        if others := other_wordings(text):
+            found += [other for other in nearest(others, indexes, _CANDIDATES) if other not in found]
+        living = [self._newest.get(other.id, other) for other in found]
+        return [other for other in living if not other.superseded]
+
+    def _find_named(self, waiting: Waiting) -> MemoryItem | None:
+        """The memory that the caller says it replaces, while it holds and says something else."""
+        if not waiting.replaces or waiting.replaces == waiting.id:
+            return None
+        named = self._newest.get(waiting.replaces) or self._find(waiting.replaces)
+        if named is None or named.superseded:
+            return None
+        from hindbrain.memory.conflicts.conflict import says_same_words
+
+        return None if says_same_words(named.text, waiting.text) else named
+
     def _note(self, resolved: Resolved) -> None:
-        if resolved.action != "merge":
+        if resolved.reword is None:
             self._batch.add(resolved.item)
         if resolved.item.id:
             self._newest[resolved.item.id] = resolved.item
-        if resolved.action == "supersede" and resolved.other is not None and resolved.other.id:
-            self._newest[resolved.other.id] = resolved.other._replace(superseded=resolved.item.id)
+        for old in resolved.struck:
+            if old.id:
+                self._newest[old.id] = old._replace(superseded=resolved.item.id)
 
 
 def new_item(waiting: Waiting, layout: Layout) -> MemoryItem:
@@ -128,23 +160,45 @@ def settle_decision(waiting: Waiting, item: MemoryItem, decision: Decision) -> R
         return Resolved(waiting, "new", item)
     mine, theirs = trust_of(item.source), trust_of(other.source)
     if decision.action == "supersede":
-        if mine <= theirs or (waiting.from_owner and mine <= _AGENT):
-            return Resolved(waiting, "supersede", item, other)
+        if may_replace(item, other, from_owner=waiting.from_owner):
+            return _superseding(waiting, item, other)
         return _related(waiting, item, other)._replace(reasons=(_kept_words(other),))
     if decision.action == "merge":
         from hindbrain.memory.conflicts.conflict import merged_text
 
         if mine < theirs:  # the owner confirms what somebody else said: that is a new line, of more trust
-            return Resolved(waiting, "supersede", item, other)
+            return _superseding(waiting, item, other)
         text = merged_text(other.text, item.text)
         if text == other.text or mine == theirs:
             importance = max(other.importance, item.importance)
             cues = merged_cues(other, item)
             new_text = None if text == other.text else text
-            changed = Reword(other, new_text, importance, merged=(item,), cues=cues)
-            merged = other._replace(text=text, importance=importance, cues=cues or other.cues)
+            tags = merged_tags(other, item)
+            changed = Reword(other, new_text, importance, merged=(item,), cues=cues, tags=tags)
+            merged = other._replace(text=text, importance=importance, cues=cues or other.cues, tags=tags)
             return Resolved(waiting, "merge", merged, other, changed)
     return _related(waiting, item, other)
+
+
+def replace_named(resolved: Resolved, item: MemoryItem, named: MemoryItem) -> Resolved:
+    """What becomes of a memory whose caller names the one that it replaces. Pure.
+
+    `resolved`: what it would be without that; `item`: the memory itself.
+    """
+    waiting = resolved.waiting
+    if not may_replace(item, named, from_owner=waiting.from_owner):
+        kept = resolved if resolved.struck or resolved.reword else _related(waiting, item, named)
+        return kept._replace(reasons=(*resolved.reasons, _kept_words(named)))
+    line = with_inherited(resolved.item, named, importance_given=waiting.importance_given)
+    reword = resolved.reword
+    if reword is not None:
+        reword = reword._replace(importance=line.importance, cues=line.cues, tags=line.tags)
+    return Resolved(waiting, "supersede", line, named, reword, struck=(named, *resolved.struck))
+
+
+def _superseding(waiting: Waiting, item: MemoryItem, old: MemoryItem) -> Resolved:
+    line = with_inherited(item, old, importance_given=waiting.importance_given)
+    return Resolved(waiting, "supersede", line, old, struck=(old,))
 
 
 def _is_needless(resolved: Resolved, decision: Decision) -> bool:
@@ -248,7 +302,7 @@ def _still(
     """A line is not struck through when what replaces it could not be written."""
     if not isinstance(step, Strike):
         return step
-    if final[step.by].path in broken:
+    if step.by in final and final[step.by].path in broken:
         return None
     return step._replace(by=twins[step.by].id) if step.by in twins else step
 
@@ -268,29 +322,32 @@ def _steps(
         first.setdefault(item.path, []).append(Add(item, wordings=wordings.get(item.id, ())))
     order = {path: at for at, path in enumerate(first)}
     for resolved in batch:
-        other = resolved.other
         if resolved.reword is not None and resolved.reword.target.id not in final:
             first.setdefault(resolved.reword.target.path, []).append(resolved.reword)
-        if resolved.action == "supersede" and other is not None and other.id not in final:
-            early = order.get(other.path, -1) >= order[resolved.item.path]
-            strike = Strike(other, resolved.item.id)
-            (first if early else then).setdefault(other.path, []).append(strike)
+        for old in resolved.struck:
+            if old.id in final:
+                continue
+            early = order.get(old.path, -1) >= order.get(resolved.item.path, -1)
+            strike = Strike(old, resolved.item.id)
+            (first if early else then).setdefault(old.path, []).append(strike)
     return first, then
 
 
 def _final_items(batch: Iterable[Resolved]) -> dict[str, MemoryItem]:
     """The new lines as the whole batch leaves them: reworded or replaced by a later one of the same batch."""
-    final = {r.item.id: r.item for r in batch if r.action in ("new", "related", "supersede")}
+    lines = [r for r in batch if r.action in ("new", "related", "supersede") and r.reword is None]
+    final = {resolved.item.id: resolved.item for resolved in lines}
     for resolved in batch:
         if resolved.reword is not None and resolved.reword.target.id in final:
             item = final[resolved.reword.target.id]
             text = item.text if resolved.reword.text is None else resolved.reword.text
             importance = item.importance if resolved.reword.importance is None else resolved.reword.importance
             cues = item.cues if resolved.reword.cues is None else resolved.reword.cues
-            final[item.id] = item._replace(text=text, importance=importance, cues=cues)
-        if resolved.action == "supersede" and resolved.other is not None and resolved.other.id in final:
-            old = final[resolved.other.id]
-            final[old.id] = old._replace(superseded=resolved.item.id)
+            tags = resolved.reword.tags or item.tags
+            final[item.id] = item._replace(text=text, importance=importance, cues=cues, tags=tags)
+        for old in resolved.struck:
+            if old.id in final:
+                final[old.id] = final[old.id]._replace(superseded=resolved.item.id)
     return final
 
 
@@ -315,15 +372,16 @@ def _outcome(
     failed: list[Failure] = []
     for resolved in batch:
         item = final.get(resolved.item.id, resolved.item)
-        error = broken.get(item.path)
-        if error is None and resolved.action == "supersede" and resolved.other is not None:
-            error = broken.get(resolved.other.path)
+        touched = [item.path, *(old.path for old in resolved.struck)]
+        error = next((broken[path] for path in touched if path in broken), None)
         if error is not None:
             failed.append(Failure(resolved.waiting, error))
         elif resolved.action == "dropped":
             stored.append(Applied(resolved.waiting, resolved.dropped()))
         elif (twin := twins.get(item.id)) is not None:
-            stored.append(Applied(resolved.waiting, answer_for(twin, "merge", twin)))
+            cues = merged_cues(twin, item) or twin.cues
+            kept = twin._replace(cues=cues, tags=merged_tags(twin, item))
+            stored.append(Applied(resolved.waiting, answer_for(kept, "merge", twin)))
         else:
             answer = answer_for(item, resolved.action, resolved.other, resolved.reasons)
             stored.append(Applied(resolved.waiting, answer))
@@ -334,7 +392,17 @@ def answer_for(
     item: MemoryItem, action: Action, other: MemoryItem | None, reasons: tuple[str, ...] = ()
 ) -> Remembered:
     path = "" if action == "dropped" else item.path
-    citation = item.citation if path else ""
     return Remembered(
-        item.id, action, item.text, item.category, item.source, path, citation, other, (), reasons
+        id=item.id,
+        action=action,
+        text=item.text,
+        category=item.category,
+        source=item.source,
+        path=path,
+        citation=item.citation if path else "",
+        other=other,
+        reasons=reasons,
+        importance=item.importance,
+        tags=item.tags,
+        cues=item.cues,
     )

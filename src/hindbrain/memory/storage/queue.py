@@ -50,6 +50,8 @@ class Waiting(NamedTuple):
     day_note: str = ""  # the daily note that tells it, as it is linked
     from_owner: bool = False  # the owner said it in a conversation; it may replace what they said before
     cues: tuple[str, ...] = ()  # under which it will be needed
+    replaces: str = ""  # the id of the memory that it replaces, as its caller says; "" lets the judge tell
+    importance_given: bool = False  # its caller chose it; else what it replaces may raise it
 
 
 class _Known(NamedTuple):
@@ -302,6 +304,8 @@ def _parsed(line: bytes) -> Waiting | None:
             day_note=str(found.get("day_note", "")),
             from_owner=found.get("from_owner") is True,
             cues=tuple(str(cue) for cue in found.get("cues", ())),
+            replaces=str(found.get("replaces", "")),
+            importance_given=found.get("importance_given") is True,
         )
     except (ValueError, TypeError, LookupError, AttributeError):
         return None

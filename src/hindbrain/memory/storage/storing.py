@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.conflicts.conflict import ConflictJudge
     from hindbrain.memory.items.book import MemoryBook
     from hindbrain.memory.storage.merged_ids import MergedIds
+    from hindbrain.vault.items.item import MemoryItem
     from hindbrain.vault.layout import Layout
 
 STRATEGIES = ("auto", "immediate", "batched", "deferred", "conditional")
@@ -68,8 +69,12 @@ class Storage:
         settings: WriteSettings,
         today: Callable[[], str],
         asks_service: Callable[[], bool],
+        find: Callable[[str], MemoryItem | None],
     ) -> None:
-        """`asks_service`: the judge may ask one, which nobody does while a lock is held."""
+        """`asks_service`: the judge may ask one, which nobody does while a lock is held.
+
+        `find`: the memory with an id, wherever it stands.
+        """
         self._queue = queue
         self._book = book
         self._applier = applier
@@ -80,6 +85,7 @@ class Storage:
         self._settings = settings
         self._today = today
         self._asks_service = asks_service
+        self._find = find
         self._rested_at = 0.0  # seconds since the epoch: no flush for a full batch before
 
     def store(self, waiting: Waiting) -> tuple[Remembered, Flushed]:
@@ -169,7 +175,7 @@ class Storage:
             merged = {
                 entry.waiting.id: entry.answer.id
                 for entry in applied
-                if entry.answer.action == "merge" and entry.answer.id != entry.waiting.id
+                if entry.answer.action in ("merge", "supersede") and entry.answer.id != entry.waiting.id
             }
             self._merged.add(merged)
             taken.done(entry.waiting.id for entry in applied)
@@ -179,8 +185,17 @@ class Storage:
         return Flushed(tuple(applied), tuple(failed), taken.problem)
 
     def _resolver(self) -> Resolver:
-        return Resolver(self._book, self._judge, self._layout)
+        return Resolver(self._book, self._judge, self._layout, self._find)
 
 
 def _queued(waiting: Waiting) -> Remembered:
-    return Remembered(waiting.id, "queued", waiting.text, waiting.category, waiting.source)
+    return Remembered(
+        id=waiting.id,
+        action="queued",
+        text=waiting.text,
+        category=waiting.category,
+        source=waiting.source,
+        importance=waiting.importance,
+        tags=waiting.tags,
+        cues=waiting.cues,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hindbrain.base.clock import local_time
@@ -14,6 +14,7 @@ from hindbrain.memory.tools.tool import ToolResult
 if TYPE_CHECKING:
     from hindbrain.memory.answers import (
         Forgotten,
+        LeftOutCue,
         MemoryStatus,
         Recalled,
         RecalledMemory,
@@ -29,6 +30,8 @@ def remembered_answer(done: Remembered) -> ToolResult:
     lines = [_deed(done)]
     if done.removed:
         lines.append(f"Stored without what is secret, since memory keeps none: {', '.join(done.removed)}.")
+    if labels := labels_line(done.tags, done.cues, done.cues_left_out):
+        lines.append(labels)
     data: dict[str, Any] = {
         "id": done.id,
         "action": done.action,
@@ -41,7 +44,20 @@ def remembered_answer(done: Remembered) -> ToolResult:
         data["other"] = done.other.id
     if done.reasons:
         data["reasons"] = list(done.reasons)
-    return ToolResult("\n".join(lines), data)
+    return ToolResult("\n".join(lines), data | labels_data(done.tags, done.cues, done.cues_left_out))
+
+
+def labels_line(tags: Sequence[str], cues: Sequence[str], left_out: Sequence[LeftOutCue]) -> str:
+    """The tags and cues that a memory has, and the cues that it did not get; "" when there are none."""
+    out = ", ".join(f"{one.cue!r} ({one.why})" for one in left_out)
+    parts = (("tags", ", ".join(tags)), ("cues", ", ".join(cues)), ("left out", out))
+    return "; ".join(f"{name}: {text}" for name, text in parts if text)
+
+
+def labels_data(tags: Sequence[str], cues: Sequence[str], left_out: Sequence[LeftOutCue]) -> dict[str, Any]:
+    out = [{"cue": one.cue, "why": one.why} for one in left_out]
+    parts = {"tags": list(tags), "cues": list(cues), "cues_left_out": out}
+    return {name: value for name, value in parts.items() if value}
 
 
 def _deed(done: Remembered) -> str:
@@ -57,7 +73,9 @@ def _deed(done: Remembered) -> str:
         case "supersede":
             return f"Remembered as {done.citation or '^' + done.id}; it replaces{other}"
         case "related":
-            return f"Remembered as {done.citation or '^' + done.id}; related to{other}{why}"
+            id_ = replaceable_id(done)
+            hint = f"; if it replaces that, send it again with replaces {id_}" if id_ else ""
+            return f"Remembered as {done.citation or '^' + done.id}; related to{other}{why}{hint}"
         case "held":
             return f"Not stored yet{why}: it waits in the inbox as {done.id} until the user accepts it there."
         case "dropped":
@@ -69,6 +87,13 @@ def _deed(done: Remembered) -> str:
             )
         case _:
             return f"Remembered as {done.citation or '^' + done.id}{why}"
+
+
+def replaceable_id(done: Remembered) -> str:
+    """The related memory that its caller may say it replaces; "" when there is none."""
+    if done.action != "related" or done.other is None or done.reasons:
+        return ""
+    return done.other.id
 
 
 def recalled_answer(recalled: Recalled) -> ToolResult:
@@ -141,13 +166,18 @@ def _memory_data(found: RecalledMemory) -> dict[str, Any]:
 
 
 def updated_answer(updated: Updated) -> ToolResult:
-    item, replaced = updated
-    data = {"id": item.id, "text": item.text, "importance": item.importance, "citation": item.citation}
+    item, replaced, left_out = updated
+    data: dict[str, Any] = {
+        "id": item.id, "text": item.text, "importance": item.importance, "citation": item.citation,
+    }  # fmt: skip
+    data |= labels_data(item.tags, item.cues, left_out)
+    labels = labels_line(item.tags, item.cues, left_out)
+    below = f"\n{labels}" if labels else ""
     if replaced is None:
-        return ToolResult(f"Updated {item.citation}: {_cut(item.text)}", data)
+        return ToolResult(f"Updated {item.citation}: {_cut(item.text)}{below}", data)
     words = f"; it replaces {replaced.citation}: {_cut(replaced.text)!r}, which stays there, struck through"
     return ToolResult(
-        f"Stored as {item.citation}: {_cut(item.text)}{words}", data | {"replaced": replaced.id}
+        f"Stored as {item.citation}: {_cut(item.text)}{words}{below}", data | {"replaced": replaced.id}
     )
 
 

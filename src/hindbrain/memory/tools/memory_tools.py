@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hindbrain.memory.tools.recall_tools import CUES
+from hindbrain.memory.tools.recall_tools import CUES, REPLACES
 from hindbrain.memory.tools.tool import Arguments, Param, Tool, ToolResult
 from hindbrain.vault.items.category import CATEGORIES
 
@@ -65,8 +65,10 @@ def _write(memory: Memory, args: Arguments) -> ToolResult:
             args["content"],
             category=args.get("category", "fact"),
             importance=args.get("importance", 0.5),
+            importance_given="importance" in args,
             tags=args.get("tags", ()),
             cues=args.get("cues", ()),
+            replaces=args.get("replaces", ""),
         )
     )
 
@@ -164,6 +166,7 @@ MEMORY_TOOLS: tuple[Tool, ...] = (
             Param("importance", "number", "Default 0.5", minimum=0, maximum=1),
             Param("tags", "array", ""),
             CUES,
+            REPLACES,
         ),
         "add",
         _write,

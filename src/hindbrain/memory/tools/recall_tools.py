@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # What an agent may say of its own words: never "user", since nothing of what it passes on is proof of that.
 CLAIMS = ("agent", "tool", "web")
 _MOST_HITS = 50
+REPLACES = Param("replaces", "string", "Id of what it corrects")
 CUES = Param("cues", "array", "Up to 5 words or phrases a later request will use when this is needed")
 
 
@@ -24,9 +25,11 @@ def _remember(memory: Memory, args: Arguments) -> ToolResult:
             args["fact"],
             category=args.get("category", "fact"),
             importance=args.get("importance", 0.5),
+            importance_given="importance" in args,
             source=args.get("source", "agent"),
             tags=args.get("tags", ()),
             cues=args.get("cues", ()),
+            replaces=args.get("replaces", ""),
         )
     )
 
@@ -60,6 +63,7 @@ RECALL_TOOLS: tuple[Tool, ...] = (
             Param("importance", "number", "Default 0.5", minimum=0, maximum=1),
             Param("tags", "array", ""),
             CUES,
+            REPLACES,
             Param("source", "string", "Whose words: yours, a tool's, or the web's", choices=CLAIMS),
         ),
         "add",

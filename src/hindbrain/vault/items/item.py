@@ -27,6 +27,8 @@ DEFAULT_IMPORTANCE = 0.5
 ALSO_SAID = "also said: "  # of a wording that was merged with the one above it
 MOST_CUES = 5
 LONGEST_CUE = 60  # characters
+# They say how a memory came to be, and nothing about its matter: another line never takes them over.
+ORIGIN_TAGS = frozenset({"agent/memory", "auto-generated", "consolidated"})
 STRUCK = "~"  # in `superseded`: struck through by hand, and nothing says what replaced it
 
 _ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # 32, without those that look alike
@@ -215,10 +217,21 @@ def merged_cues(line: MemoryItem, other: MemoryItem) -> tuple[str, ...] | None:
 
     What is trusted less than the line and than an agent adds none.
     """
-    if trust_of(other.source) > max(trust_of(line.source), trust_of("agent")):
+    if not adds_to(line, other):
         return None
     joined = join_cues(line.cues, other.cues)
     return joined if set(joined) - set(join_cues(line.cues)) else None
+
+
+def merged_tags(line: MemoryItem, other: MemoryItem) -> tuple[str, ...]:
+    """The tags of a line with those of another, under the rule of `merged_cues`."""
+    more = other.tags if adds_to(line, other) else ()
+    return tuple(dict.fromkeys((*line.tags, *(tag for tag in more if tag not in ORIGIN_TAGS))))
+
+
+def adds_to(line: MemoryItem, other: MemoryItem) -> bool:
+    """Whether another memory is trusted enough to add cues, tags and importance to a line."""
+    return trust_of(other.source) <= max(trust_of(line.source), trust_of("agent"))
 
 
 def _importance(text: str) -> float:

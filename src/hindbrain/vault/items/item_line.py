@@ -10,6 +10,7 @@ notes or of what a field means.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hindbrain.vault.inline import mask, mask_code
@@ -27,6 +28,7 @@ _TAG = re.compile(
     r"([^\s!-,.:-@\[-^`{-~\x00-\x1f\x7f\u00a0-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]++)"
 )
 _LAST_TAG = re.compile(r"(?<!\S)#" + _TAG.pattern.partition("#")[2] + "$")
+_TAGS_BEHIND = re.compile(r"(?:[ \t]+#[^\s\[\]()`]+)*")
 # How the first reference design wrote a fact: "- fact `[category]` `[2026-01-31T10:00:00Z]`".
 _REFERENCE = re.compile(
     r"[ \t]*+`\[([^\[\]`]{0,60}+)\]`[ \t]++`\[([0-9]{4}-[0-9]{2}-[0-9]{2}[0-9T:.Z+\-]*+)\]`$"
@@ -111,6 +113,19 @@ def set_text(line: str, text: str) -> str:
         line = line[:start].rstrip() + " " + line[stop:].lstrip()
     start, stop = parts.pieces[0]
     return f"{line[:start]}{words}{line[stop:]}"
+
+
+def add_tags(line: str, tags: Sequence[str]) -> str:
+    """Put tags behind the words; a line whose words would become others by it stays as it is."""
+    parts = read_line(line)
+    new = [f"#{tag}" for tag in tags if tag not in parts.tags]
+    if not new or not parts.pieces:
+        return line
+    stop = parts.pieces[-1][1]
+    if there := _TAGS_BEHIND.match(line, stop):
+        stop = there.end()
+    tagged = f"{line[:stop]} {' '.join(new)}{line[stop:]}"
+    return tagged if read_line(tagged).text == parts.text else line
 
 
 def strike(line: str, by: str = "") -> str:
