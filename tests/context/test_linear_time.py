@@ -30,7 +30,7 @@ PIECES = (
     "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", "<system-reminder>", "<a ", "`", "```\n", "~~~\n", "\"a", "“a",
     "\n", " \n", "\n    ", "a\n", "- a\n", "  - a\n", "|a|\n", "|\n", "\\\n", "**a**: ", "~~", "a=[", "$(",
     "'", "<<EOF\n", "I prefer a. ", "remember that ", "please ", "e.g. ", " - I ", "exit ", "Exit code: ",
-    "Error: ", "FAILED ", "Traceback ", "\x1b[31m",
+    "merk dir bitte, ", "bitte ", "记住我", "覚えておいて、", "Error: ", "FAILED ", "Traceback ", "\x1b[31m",
 )  # fmt: skip
 
 

@@ -89,6 +89,29 @@ def test_what_waits_is_settled(synced: Any, surroundings: Path, capsys: pytest.C
     assert count_waiting(state) == 0
 
 
+def test_what_a_person_asks_to_be_remembered_is_stored_in_their_language(
+    synced: Any, surroundings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hindbrain.app import build_app
+    from hindbrain.base.config import load_config
+    from hindbrain.context.capture.spool import append_event
+
+    app = build_app(load_config(), synced.root, warm=False)
+    asked = (
+        "Merk dir bitte, dass ich jeden Donnerstag im Homeoffice bin",
+        "覚えておいて：私は猫アレルギーです",
+        "Erinnerst du dich, dass ich gegen Katzen allergisch bin?",
+        "Я живу в Перми. Забудь это.",
+    )
+    for session, prompt in enumerate(asked):
+        event = {"event": "stop", "host": "opencode", "session": f"s{session}", "cwd": str(synced.root)}
+        append_event(app.state, {**event, "prompt": prompt, "answer": "OK."})
+    found = _said(capsys, "settle", "--vault", str(synced.root))
+    assert (found["stored"], found["held"], found["problems"]) == (2, 0, [])
+    stored = {item.text for item in app.memory.book.items()}
+    assert {"Ich bin jeden Donnerstag im Homeoffice", "私は猫アレルギーです"} <= stored
+
+
 @pytest.mark.promise("P12")
 def test_a_fix_that_is_not_stored_is_named_with_its_reason(
     synced: Any, surroundings: Path, capsys: pytest.CaptureFixture[str]

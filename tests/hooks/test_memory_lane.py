@@ -110,6 +110,24 @@ def test_a_memory_stands_in_its_lane_and_not_among_notes(host: Session, vault: V
     assert "<memories>" in got and got.index("9:40") < got.index("was late")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Please remember that the vet for my cat's teeth is closed on Mondays.",
+        "Merk dir bitte, dass ich mit meiner Katze zum Tierarzt Dr. Okafor in der Mill Street muss.",
+    ],
+)
+def test_a_request_to_remember_gets_neither_memories_nor_notes(
+    host: Session, vault: Vault, asked: str
+) -> None:
+    host.run("init")
+    host.run("remember", VET)
+    vault.write("Vets.md", "# Vets\n\nDr. Okafor in Mill Street is the vet for the teeth of my cat.\n")
+    host.run("sync")
+    assert host.ask(asked) == ""
+    assert VET in host.ask(f"{asked} Who is the vet for my cat's teeth?")
+
+
 def test_a_note_of_memories_that_can_not_be_read_is_named(
     host: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,9 +95,13 @@ def is_question(masked: str) -> bool:
     return _ASKING.match(masked) is not None
 
 
-def is_open(masked: str) -> bool:
-    """A question, a supposition, or something that is not decided or not the speaker's own?"""
-    return any((is_question(masked), _WHAT_IF.match(masked), _UNDECIDED.search(masked)))
+def is_open(masked: str, *, in_english: bool = True) -> bool:
+    """A question, a supposition, or something that is not decided or not the speaker's own?
+
+    `in_english`: False where a first word such as "am" or "do" may belong to another language.
+    """
+    asks = in_english and is_question(masked)
+    return any((asks, _WHAT_IF.match(masked), _UNDECIDED.search(masked)))
 
 
 def is_hedged(masked: str) -> bool:

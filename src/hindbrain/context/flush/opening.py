@@ -1,7 +1,6 @@
 """How a sentence begins before it comes to the point: "ok, by the way, please remember that ...".
 
-Pure. Owns lead-ins, the wish to be remembered (before the point or after it), and the question that a
-statement ends in.
+Pure. Owns lead-ins and the question that a statement ends in; takes the request to remember it away.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ from typing import NamedTuple
 
 from hindbrain.context.flush.doubts import is_question
 from hindbrain.context.flush.sentences import Sentence
+from hindbrain.context.topic.remember_requests import Request, asks_to_forget_it, find_request, reorder_clause
+from hindbrain.context.topic.request_words import ENGLISH, RequestWords
 
 _LEAD_IN = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|hey|hi|hello|thanks|thank"
@@ -30,27 +31,6 @@ _LEAD_IN = re.compile(
 _FOR_THE_RECORD = re.compile(
     r"(?:fyi|for the record|just so you know|for your information|for context)\b", re.IGNORECASE
 )
-_REMEMBER = re.compile(
-    r"^(?:please |can you |could you )*(?:remember|keep in mind|bear in"
-    r" mind|don't forget|note to self|note for later"
-    r"|for future reference|merk dir|retiens|souviens-toi|recuerda|记住)(?P<that>(?:,?"
-    r" (?:that|dass|que|qu'))? ?[:,]? ?)"
-    r"(?P<rest>\S.*)",
-    re.IGNORECASE,
-)
-# "remember that function we wrote": a thing that is pointed at, no clause.
-_THING = re.compile(
-    r"^(?:when|how|what|the time|time|to\b|me\b|us\b|(?:function|bug|day"
-    r"|one|file|thing|part|guy|error|issue|place)\b)",
-    re.IGNORECASE,
-)
-_WISH = (
-    r"(?:so |and |but )?(?:please |can you |could you |just )*"
-    r"(?:remember|don't forget|keep in mind|make a note of|note)"
-    r" (?:it|this|that)(?:,? (?:please|for me|for later|for next time|ok|okay))*[.!?]*"
-)
-_REMEMBER_IT = re.compile(rf"[,;:.–-]+ {_WISH}$", re.IGNORECASE)  # "my vet is Dr. Okafor, remember it"
-_ONLY_A_WISH = re.compile(_WISH, re.IGNORECASE)
 _TRAILING_QUESTION = re.compile(
     r"^(?P<said>.{12,}?)(?:,|;| -| –)? (?:and |so |but |or )?(?:(?:what"
     r"|how|which|where|when|why|who)(?: \w+)? )?(?:can|could|would|do"
@@ -68,41 +48,44 @@ class Opened(NamedTuple):
     """A sentence from its point on."""
 
     sentence: Sentence
-    asked_to: bool = False  # "remember that"
+    asked_in: RequestWords | None = None  # the language in which it is asked to be remembered
+    to_agent: bool = False  # what is to be remembered speaks of "you"
     for_record: bool = False  # "just so you know"
 
 
 def opened(sentence: Sentence) -> Opened | None:
-    """The sentence without its lead-in and without the question at its end; None when it only asks."""
-    said = _before_question(sentence)
+    """The sentence without its lead-in and without the question at its end.
+
+    None when it only asks, or asks to be forgotten.
+    """
+    if asks_to_forget_it(sentence.masked):
+        return None
+    said = sentence if find_request(sentence.masked) else _before_question(sentence)
     if said is None:
         return None
-    asked_to = for_record = False
-    if wish_after := _REMEMBER_IT.search(said.masked):
-        asked_to = True
-        said = Sentence(said.text[: wish_after.start()], said.masked[: wish_after.start()])
-    while True:
+    asked_in: RequestWords | None = None
+    to_agent = for_record = False
+    while asked_in is None or asked_in is ENGLISH:
         if lead := _LEAD_IN.match(said.masked):
             for_record = for_record or _FOR_THE_RECORD.match(lead[0]) is not None
-            said = _from(said, lead.end())
-        elif not asked_to and (wish := _REMEMBER.match(said.masked)) and _is_clear_wish(wish):
-            asked_to = True
-            said = _from(said, wish.start("rest"))
+            said = _part(said, lead.end())
+        elif asked_in is None and (request := find_request(said.masked)):
+            asked_in, to_agent = request.words, request.to_agent
+            said = _requested(said, request)
         else:
-            return Opened(said, asked_to, for_record)
+            break
+    return Opened(said, asked_in, to_agent, for_record)
 
 
-def is_wish(sentence: Sentence) -> bool:
-    """ "Please remember that." and no more: it means what was said before."""
-    return _ONLY_A_WISH.fullmatch(sentence.masked.strip()) is not None
-
-
-def _is_clear_wish(wish: re.Match[str]) -> bool:
-    """ "Remember, every step counts" is a proverb; "remember that ..." and "remember I ..." are wishes."""
-    if _THING.match(wish["rest"]):
-        return False
-    speaks_of_self = re.match(r"(?:I|my)\b", wish["rest"], re.IGNORECASE) is not None
-    return speaks_of_self or bool(wish["that"].strip(" ,"))
+def _requested(sentence: Sentence, request: Request) -> Sentence:
+    """What is to be remembered, as a sentence; as it was said when a clause can't be made one for sure."""
+    clause = _part(sentence, request.start, request.stop)
+    if not request.is_clause or not request.words.verb_last:
+        return clause
+    order = reorder_clause(clause.masked, request.words)
+    if order is None:
+        return sentence
+    return Sentence(*(" ".join(text[part] for part in order) for text in clause))
 
 
 def _before_question(sentence: Sentence) -> Sentence | None:
@@ -118,6 +101,6 @@ def _before_question(sentence: Sentence) -> Sentence | None:
     return Sentence(sentence.text[:length], sentence.masked[:length])
 
 
-def _from(sentence: Sentence, start: int) -> Sentence:
+def _part(sentence: Sentence, start: int, stop: int | None = None) -> Sentence:
     lead = len(sentence.text[start:]) - len(sentence.text[start:].lstrip())
-    return Sentence(sentence.text[start + lead :], sentence.masked[start + lead :])
+    return Sentence(sentence.text[start + lead : stop], sentence.masked[start + lead : stop])

@@ -18,11 +18,18 @@ from hindbrain.context.flush.about_user import about_user
 from hindbrain.context.flush.confirmed import agreed_proposal
 from hindbrain.context.flush.cues.cue import Cue
 from hindbrain.context.flush.cues.table import compiled
-from hindbrain.context.flush.opening import is_wish, opened
+from hindbrain.context.flush.opening import opened
 from hindbrain.context.flush.sentences import Sentence, spoken
 from hindbrain.context.flush.when import with_dates
 from hindbrain.context.flush.wording import finished, worded
 from hindbrain.context.messages import Message
+from hindbrain.context.topic.remember_requests import (
+    addresses_agent,
+    asks_to_forget_it,
+    asks_to_remember_it,
+    stands_alone,
+)
+from hindbrain.context.topic.request_words import ENGLISH, RequestWords
 
 SURE = 0.9
 DOUBTFUL = 0.5
@@ -85,9 +92,14 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
             agreed.evidence,
             "agreed to a proposal",
         )
-    for sentence, after in zip_longest(sentences, sentences[1:]):
-        asked_to = after is not None and is_wish(after)
-        candidate = judge_sentence(sentence, project=project, asked_to=asked_to)
+    # "Remember this. I live in Bonn.": with nothing before it, a request means what comes next.
+    announced = asks_to_remember_it(sentences[0].masked) if sentences else None
+    for at, (sentence, after) in enumerate(zip_longest(sentences, sentences[1:])):
+        if asks_to_remember_it(sentence.masked) or (after is not None and asks_to_forget_it(after.masked)):
+            continue
+        asked_in = asks_to_remember_it(after.masked) if after is not None else None
+        asked_in = asked_in or (announced if at == 1 else None)
+        candidate = judge_sentence(sentence, project=project, asked_in=asked_in)
         if candidate is None:
             continue
         if is_brief and not _OF_SELF.match(candidate.text):
@@ -95,25 +107,42 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
         yield candidate._replace(text=with_dates(candidate.text, said_on), from_owner=True)
 
 
-def judge_sentence(sentence: Sentence, *, project: str = "", asked_to: bool = False) -> Candidate | None:
+def judge_sentence(
+    sentence: Sentence, *, project: str = "", asked_in: RequestWords | None = None
+) -> Candidate | None:
     """What one sentence says that lasts; None when it says nothing, or nothing that is certain enough.
 
-    `asked_to`: the next sentence asks for it to be remembered.
+    `asked_in`: the language in which another sentence asks for it to be remembered.
     """
     found = opened(sentence)
     if found is None:
         return None
-    found = found._replace(asked_to=found.asked_to or asked_to)
     said = found.sentence
-    if len(said.text) > _LONGEST or doubts.is_open(said.masked):
+    words = found.asked_in or asked_in
+    in_english = words is None or words is ENGLISH
+    if len(said.text) > _LONGEST or doubts.is_open(said.masked, in_english=in_english):
         return None
     candidate = _by_cues(said, sentence.text, project)
+    if words is not None and not in_english:
+        if found.asked_in is None and not stands_alone(said.masked, words):
+            return candidate
+        to_agent = found.to_agent or (found.asked_in is None and addresses_agent(said.masked, words))
+        return _as_requested(said, sentence.text, candidate, sure=not to_agent)
     in_third_person = not said.masked.startswith(("I ", "I'"))
-    if candidate is None and (found.asked_to or (found.for_record and in_third_person)):
+    if candidate is None and (words is not None or (found.for_record and in_third_person)):
         candidate = _on_their_word(said, sentence.text, project)
-    if candidate is None or not found.asked_to:
+    if candidate is None or words is None:
         return candidate
     return candidate._replace(confidence=SURE, importance=max(0.7, candidate.importance), why=_REMEMBERED)
+
+
+def _as_requested(said: Sentence, evidence: str, by_cue: Candidate | None, *, sure: bool) -> Candidate:
+    """What is asked for in another language than English: in that language, in the first person."""
+    if by_cue is not None and by_cue.category == "action":
+        return by_cue
+    category, importance = (by_cue.category, max(0.7, by_cue.importance)) if by_cue else ("fact", 0.7)
+    confidence = SURE if sure else DOUBTFUL
+    return Candidate(finished(said.text), category, importance, confidence, evidence, _REMEMBERED)
 
 
 def _by_cues(said: Sentence, evidence: str, project: str) -> Candidate | None:

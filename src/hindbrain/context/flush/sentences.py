@@ -43,7 +43,7 @@ _HANDED_OVER = re.compile(
     r"|improve|polish|edit|shorten|make (?:it|this) (?:shorter|better"
     r"|longer|sound)|summari[sz]e|paraphrase|complete"
     r"|continue|analy[sz]e|explain|classify|extract|here(?:'s| is| are)|below is|this is (?:the|my|what|a)"
-    r"|following|the (?:log|logs|output|error|message|text|transcript"
+    r"|(?<!remember the )following|the (?:log|logs|output|error|message|text|transcript"
     r"|email|article|prompt|question|code|docs?)"
     r"(?: \w+)? (?:is|says|said|reads)|(?:he|she|they|someone|somebody|it) (?:says?|said|wrote|writes)"
     r"|sentences? that|e\.g|for example|example|generate|write|draft|compose|create|user story|story|quote"

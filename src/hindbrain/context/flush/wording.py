@@ -22,7 +22,7 @@ def worded(cue: Cue, text: str, rest: str, *, project: str = "") -> str:
 
 def finished(text: str, *, project: str = "") -> str:
     """With a capital and without an end; "this repo" by the name it has, where that is known."""
-    bare = _AS_WELL.sub("", text.strip().rstrip(".!;,: "))
+    bare = _AS_WELL.sub("", text.strip().rstrip(".!;,: 。！；，：、"))
     if project:
         bare = HOME.sub(lambda match: f"the {match['kind']} {project}", bare)
     return bare[:1].upper() + bare[1:]

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from hindbrain.context.messages import Message
 from hindbrain.context.topic.entities import find_apps, find_entities
 from hindbrain.context.topic.pasted import digest
+from hindbrain.context.topic.remember_requests import is_only_request
 from hindbrain.context.topic.said import called_skill, what_was_said
 from hindbrain.search.day_questions import asks_about_days, asks_what_is_open
 from hindbrain.search.generic_prompts import generic_prompts
@@ -109,12 +110,14 @@ def understand_intent(
     """
     said = what_was_said(prompt)
     text = digest(said)
-    asks_days, asks_open = asks_about_days(text), asks_what_is_open(text)
+    only_tells = is_only_request(text)  # "remember that ...": it is captured, and asks for nothing
+    asks_days = not only_tells and asks_about_days(text)
+    asks_open = not only_tells and asks_what_is_open(text)
     entities = find_entities(text)
     words = telling_words(text)
     focus = _focus(text, words.said, entities)
     moved = momentum(recent)
-    asks = bool(text) and not is_pleasantry(text)  # no words: nothing was asked
+    asks = bool(text) and not only_tells and not is_pleasantry(text)  # no words: nothing was asked
     general = asks_days or asks_open  # such a question has no subject to be filled in
     lent = _lent(moved, words) if asks and focus < FOLLOW_UP and not general else ()
     domain = "" if general else _domain(tool or called_skill(prompt))

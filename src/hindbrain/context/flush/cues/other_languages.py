@@ -21,8 +21,9 @@ OTHER_LANGUAGES: tuple[Cue, ...] = (
     _quoted(
         "de: standing",
         "preference",
-        r"^(?:(?:bitte )?(?:immer|nie|niemals) (?!wenn|noch|mehr|wieder|dieser"
-        r"|das|der|die)(?:auf |mit |in |\w+ )(?P<rest>.*)|(?:ab (?:jetzt|sofort)"
+        # "nie" begins a Polish sentence, too: a German one ends in its verb
+        r"^(?:(?:bitte )?(?:immer|(?:nie|niemals)(?=.*(?:en|ern|eln|tun)\W*$)) (?!wenn|noch|mehr|wieder"
+        r"|dieser|das|der|die)(?:auf |mit |in |\w+ )(?P<rest>.*)|(?:ab (?:jetzt|sofort)"
         r"|von nun an|künftig|in zukunft) (?P<rest2>\S+ .*))",
         0.8,
     ),
