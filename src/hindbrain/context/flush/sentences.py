@@ -72,6 +72,9 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|vs|etc|e\.g|i\.e|approx|Jr|Sr|Inc|Ltd|Nr|bzw|z\.B|ca)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
+_GERMAN_DATE = re.compile(  # "am 4. Juli"
+    r"(?<=\d\.)\s+(?=(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+)
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|「[^」\n]{1,400}」"
     r"|(?<!\w)'[^'\n]{1,200}'(?!\w)|(?<!\w)‘[^’\n]{1,200}’(?!\w)|`[^`\n]{1,200}`"
@@ -154,6 +157,8 @@ def split_sentences(paragraph: str) -> list[Sentence]:
 
 def _stops(masked: str) -> Iterator[int]:
     for match in _STOP.finditer(masked):
+        if _GERMAN_DATE.match(masked, match.start()):
+            continue
         if not _ABBREVIATED.search(masked[max(0, match.start() - 12) : match.start()].rstrip("\"'”’)]")):
             yield match.end()
 

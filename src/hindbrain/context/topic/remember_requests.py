@@ -180,7 +180,8 @@ def _before(words: RequestWords) -> str:
     colon = rf"(?:{_gap(words)}(?:{words.this}))?\s*[:：]\s*"
     own = rf"\s*[,，、–—-]?\s*(?={words.own})"
     return (
-        rf"(?:{_phrase(words, words.note)}{joint}(?P<that>{words.that})"
+        rf"(?:{_phrase(words, words.note)}"
+        rf"(?:{joint}(?P<that>{words.that})|{colon}(?={words.own}|{words.that}))"
         rf"|(?:{_phrase(words, words.remember)}|(?P<asks>{_phrase(words, words.asks)}))"
         rf"(?:{joint}(?P<that2>{words.that})|{colon}|{own}))\s*(?P<rest>\S.*)"
     )

@@ -17,7 +17,7 @@ class RequestWords(NamedTuple):
     stems: tuple[str, ...]  # lower case; a text without any of them is not looked at further
     polite: str  # please, thanks: dropped around the request and at the end
     remember: str  # imperatives; `that`, a colon, or a clause about the speaker follows
-    note: str  # also used for tasks ("note: buy milk"), so only `that` may follow
+    note: str  # also used for tasks ("note: buy milk"): `that`, or a colon and a clause about the speaker
     asks: str  # requests in the form of a question; they may end in a question mark
     that: str  # what joins the request and a clause
     this: str  # announces what follows a colon: "remember this: ..."
@@ -46,8 +46,8 @@ _GERMAN_WE = (
     r"|verwenden"
 )
 _GERMAN_MIDDLE = (  # one clause with one finite verb
-    r"(?!.*[,;:])(?!.*\b[a-zäöüß]\w* (?:und|oder|aber)\b)(?!.*\b(?:und|oder|aber|weil|wenn) [a-zäöüß])"
-    r"(?!.*\b(?:hätten?|würden?|wären?|haben?|werden?)\b.* ).+"
+    r"(?!.*[,;:])(?!.*\b[a-zäöüß]\w* (?:und|oder|aber)\b)(?!.*\b(?:und|oder|aber|weil"
+    r"|wenn) [a-zäöüß])(?!.*\b(?:hätten?|würden?|wären?|haben?|werden?)\b.* ).+"
 )
 _DUTCH_I = (
     r"ben|heb|wil|kan|moet|mag|zal|heet|woon|leef|werk|eet|drink|spreek|gebruik|studeer|haat|rijd|lees|speel"
@@ -195,9 +195,9 @@ OTHERS: tuple[RequestWords, ...] = (
         that=r"(?:de )?que\b",
         this=r"esto|lo siguiente",
         own=(
-            r"(?:yo|soy|somos|tengo|tenemos|vivo|vivimos|trabajo|trabajamos|estoy|me (?:llamo|gusta|gustan"
-            r"|encanta)|no (?:me|como|bebo|puedo))\b|(?:mi|mis|nuestr[oa]) [\w-]+ (?:es|son|se llaman?|está"
-            r"|tiene)\b"
+            r"(?:yo|prefiero|soy|somos|tengo|tenemos|vivo|vivimos|trabajo|trabajamos|estoy|me (?:llamo|gusta"
+            r"|gustan|encanta)|no (?:me|como|bebo|puedo))\b|(?:mi|mis|nuestr[oa]) [\w-]+ (?:es|son"
+            r"|se llaman?|está|tiene)\b"
         ),
         it=(
             r"(?:y )?(?:recuérdalo|recuerda (?:esto|eso)|anótalo|apúntalo|guárdalo|no lo olvides"
@@ -232,9 +232,9 @@ OTHERS: tuple[RequestWords, ...] = (
         that=r"(?:de )?que\b",
         this=r"isto|isso|disto|disso|o seguinte",
         own=(
-            r"(?:eu|sou|somos|tenho|temos|moro|vivo|trabalho|estou|me chamo|nós|não (?:como|bebo|gosto"
-            r"|posso))\b|(?:o meu|a minha|meu|minha|nosso|nossa) [\w-]+ (?:é|são|se chama|chama-se|está"
-            r"|tem)\b"
+            r"(?:eu|prefiro|sou|somos|tenho|temos|moro|vivo|trabalho|estou|me chamo|nós|não (?:como|bebo"
+            r"|gosto|posso))\b|(?:o meu|a minha|meu|minha|nosso|nossa) [\w-]+ (?:é|são|se chama|chama-se"
+            r"|está|tem)\b"
         ),
         it=(
             r"(?:e )?(?:lembre-se disso|lembra-te disso|lembra disso|lembre disso|anot[ae] isso"
@@ -273,9 +273,9 @@ OTHERS: tuple[RequestWords, ...] = (
         that=r"(?:del fatto )?(?:che\b|ch')",
         this=r"questo|quanto segue|una cosa",
         own=(
-            r"(?:io|sono|siamo|ho|abbiamo|vivo|abito|lavoro|mi (?:chiamo|piace|piacciono)|non (?:mangio|bevo"
-            r"|mi))\b|(?:il mio|la mia|i miei|le mie|mio|mia|il nostro|la nostra) [\w-]+ (?:è|sono|si chiama"
-            r"|ha)\b"
+            r"(?:io|preferisco|sono|siamo|ho|abbiamo|vivo|abito|lavoro|mi (?:chiamo|piace|piacciono)"
+            r"|non (?:mangio|bevo|mi))\b|(?:il mio|la mia|i miei|le mie|mio|mia|il nostro"
+            r"|la nostra) [\w-]+ (?:è|sono|si chiama|ha)\b"
         ),
         it=(
             r"(?:e )?(?:ricordalo|ricordatelo|ricordati (?:di )?(?:questo|ciò)|tienilo (?:a mente|presente)"
