@@ -382,7 +382,7 @@ class App:
 
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
-            purged = purge_conversations(self.state, traces.retold_in)
+            purged = purge_conversations(self.state, traces.retold_in, traces.hinted_at)
             purged += purge_receipts(self.state, traces.retold_in, traces.hinted_at)
             purged += purge_agent(self.state, traces.retold_in)
             purged += self.learning.purge(traces.retold_in, traces.in_text)
