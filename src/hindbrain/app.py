@@ -238,9 +238,14 @@ class App:
             result = self.engine.search(query)
         else:
             result = self.engine.search(query, encode_s=self._encode_s)
-        return result._replace(
-            notices=(*result.notices, *fresh.notices), synced_at=fresh.checked_at or result.synced_at
-        )
+        notices = (*self._about_vectors(result.notices), *fresh.notices)
+        return result._replace(notices=notices, synced_at=fresh.checked_at or result.synced_at)
+
+    def _about_vectors(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+        from hindbrain.index.heartbeat import is_keeping_up
+        from hindbrain.search.hit import without_advice
+
+        return without_advice(notices) if notices and is_keeping_up(self.state, self.clock.now()) else notices
 
     def fresh_store(self) -> IndexStore:
         """The index, brought up to date as far as there is time."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
-from hindbrain.base.plural import plural
 from hindbrain.index.store import IndexStore, MemoryInfo, NoteInfo, PassageInfo
 from hindbrain.search.adjustments import NONE, moved
+from hindbrain.search.hit import pending_vectors
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import FullQuery, Understood, understand
@@ -288,7 +288,7 @@ class CandidateFinder:
             return None, ()
         made_by = self._view.meta.get("embedder")
         if made_by is None and query.mode == "hybrid":
-            return None, (_pending(0, total),) if total else ()
+            return None, (pending_vectors(0, total),) if total else ()
         if made_by != self._embedder.name:
             if query.mode == "semantic":
                 raise EmbedderMismatch(
@@ -307,7 +307,7 @@ class CandidateFinder:
 
     def _pending(self, total: int) -> tuple[str, ...]:
         vectors = self._vector_source().count()
-        return (_pending(vectors, total),) if vectors < total else ()
+        return (pending_vectors(vectors, total),) if vectors < total else ()
 
     def _vector_source(self) -> Vectors:
         from hindbrain.search.semantic import LoadedVectors, StoredVectors
@@ -419,10 +419,6 @@ class CandidateFinder:
 def _stand_in(note: NoteInfo) -> PassageInfo:
     """For a note without a passage. Its number is the note's own, and no passage has it."""
     return PassageInfo(note.first_passage, note.id, 0, 0, 0, 1, 1, "", b"")
-
-
-def _pending(vectors: int, total: int) -> str:
-    return f"vectors_pending: {vectors:,} of {plural(total, 'passage')} have vectors; run: hindbrain sync"
 
 
 def no_day_notes(_: date) -> tuple[str, ...]:
