@@ -700,13 +700,13 @@ class App:
     def _encoded_texts(self) -> EncodedTexts | None:
         if self.encodes == "never":
             return None
-        from hindbrain.base.errors import ConfigError
+        from hindbrain.base.errors import ConfigError, EmbedderError
         from hindbrain.index.embedding_cache import MEMORY_FILE
         from hindbrain.memory.encoded_texts import EncodedTexts
 
         try:
             encoder = self.encoder
-        except ConfigError:  # the search says so
+        except (ConfigError, EmbedderError):  # the search says so
             return None
         if encoder is None:
             return None
