@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -193,7 +194,9 @@ def test_no_message_asks_for_vectors_that_a_daemon_is_making(cli: Cli, notes: Va
                 turn = answer(
                     app, "turn", {"host": "claude-code", "session": f"{now}", "prompt": "green tea"}
                 )
-                return codes(turn["notices"]), codes(list(app.search(SearchQuery("tea")).notices))
+                return codes(cast(list[str], turn["notices"])), codes(
+                    list(app.search(SearchQuery("tea")).notices)
+                )
 
         now = app.clock.now()
         assert told(now - 20) == ([], ["vectors_coming"])
