@@ -231,12 +231,14 @@ def test_a_name_that_only_the_memory_has_is_in_no_file_after_a_purge(
 ) -> None:
     with closing(open_app()) as app:
         vault.write("Plan.md", "# Plan\n\nBuy a keypad.\n")
+        vault.write("Kites.md", "# Sundays\n\nThe dragon flies high above the meadow in Lund.\n")
         app.sync()
-        stored = use(app, "remember", fact=f"Claude says the {NAME} keypad is behind the boiler")
+        stored = use(app, "remember", fact=f"Claude says the {NAME} keypad is behind the kites")
         app.memory.settle(idle=True)
         app.sync()
         speak_of(app, f"what do {NAME}s cost in Lund?")
         app.context.turn(SessionKey("claude-code", "claude"), "what is the plan for May?")
+        app.context.turn(SessionKey("claude-code", "claude"), "which dragon flies high above the meadow?")
     before = " ".join(traces_in(tmp_path, [NAME.lower()]))
     for file in KEEPERS:
         assert file in before
@@ -244,7 +246,8 @@ def test_a_name_that_only_the_memory_has_is_in_no_file_after_a_purge(
     assert traces_in(tmp_path, [NAME.lower()]) == []
     kept = json.loads((app.state / "spool/event.json").read_bytes())
     assert (kept["host"], kept["session"], kept["cwd"]) == ("claude-code", "claude", "/claude")
-    assert b"the plan for May" in (app.state / "receipts.jsonl").read_bytes()
+    receipts = (app.state / "receipts.jsonl").read_bytes()
+    assert b"the plan for May" in receipts and b"Kites.md" in receipts  # a place says nothing of it
     assert b"the plan for May" in b"".join(
         file.read_bytes() for file in (app.state / "sessions").glob("*.jsonl")
     )

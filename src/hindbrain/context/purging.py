@@ -27,9 +27,9 @@ _FOLDERS = (cursors.FOLDER, spool.FOLDER, heard.FOLDER, ASIDE, tally.FOLDER)
 _WAIT_S = 10.0
 _PROMPTS = frozenset({"prompt", "prompts"})
 _NAMES = frozenset(
-    {"at", "call", "channel", "cwd", "event", "head", "host", "id", "ids", "key", "kind", "name", "place"}
-    | {"role", "run", "session", "slot", "tail", "to", "tool", "toolCallId", "toolName", "transcript"}
-    | {"type"}
+    {"at", "call", "channel", "cwd", "event", "file", "head", "host", "id", "ids", "key", "kind", "memory"}
+    | {"name", "path", "place", "role", "run", "session", "slot", "tail", "to", "tool", "toolCallId"}
+    | {"toolName", "transcript", "type"}
 )
 _ARGUMENTS = frozenset({"arguments", "input"})  # of a tool: their names are the tool's, and say nothing
 Holds: TypeAlias = Callable[[str], bool]
