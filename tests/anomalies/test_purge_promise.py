@@ -247,7 +247,7 @@ def test_a_name_that_only_the_memory_has_is_in_no_file_after_a_purge(
     kept = json.loads((app.state / "spool/event.json").read_bytes())
     assert (kept["host"], kept["session"], kept["cwd"]) == ("claude-code", "claude", "/claude")
     receipts = (app.state / "receipts.jsonl").read_bytes()
-    assert b"the plan for May" in receipts and b"Kites.md" in receipts  # a place says nothing of it
+    assert b"the plan for May" in receipts and b'"path":"Kites.md"' in receipts  # a place says nothing of it
     assert b"the plan for May" in b"".join(
         file.read_bytes() for file in (app.state / "sessions").glob("*.jsonl")
     )
