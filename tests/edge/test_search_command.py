@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from command_runs import Cli
+from hindbrain.app import build_app
+from hindbrain.base.config import load_config
+from hindbrain.memory.tools import tool_named
+from hindbrain.memory.tools.tool import call
 from workbench import Vault
 
 
@@ -185,3 +191,35 @@ def test_an_index_that_is_behind_is_not_called_new(cli: Cli, indexed: Vault) -> 
     indexed.write("Coffee.md", "# Coffee\n\nBlack.\n")
     ran = cli("search", "tea", "--no-sync", "--keyword")
     assert "index_behind" in ran.err and "just made" not in ran.err and "index synced 1 s ago" in ran.err
+
+
+OWN_NOTE = """# Mine
+
+Some prose about pnpm.
+
+- ~~Prefers pnpm for JavaScript since the monorepo was split in two~~ [superseded:: ^m-0000bbbb] ^m-0000aaaa
+  - said in the kitchen about pnpm, while the kettle boiled over
+- Prefers bun over pnpm for JavaScript [importance:: 0.5] [cues:: packages, npm] #tools ^m-0000bbbb
+
+~~All of pnpm~~ is struck out by its owner.
+"""
+
+
+def test_what_a_memory_said_before_is_no_hit_and_its_note_still_has_it(cli: Cli, vault: Vault) -> None:
+    vault.write("Mine.md", OWN_NOTE)
+    found = [hit["text"] for hit in cli("search", "pnpm JavaScript", "--passages", "--json").data["hits"]]
+    assert not [text for text in found if "monorepo" in text or "kitchen" in text]
+    assert [text for text in found if "~~All of pnpm~~" in text]  # no memory: it is the owner's sentence
+    assert [text for text in found if "[cues:: packages, npm]" in text]
+    with closing(build_app(load_config(), vault.root)) as app:
+        told = call(app.memory, tool_named("vault_search"), {"query": "pnpm monorepo JavaScript"}).data
+        texts = [hit["text"] for hit in told["hits"]]
+        assert texts and not [text for text in texts if "kitchen" in text or "split in two" in text]
+    assert "monorepo" in cli("read", "Mine.md").out
+
+
+def test_a_memory_is_shown_as_a_sentence(cli: Cli, vault: Vault) -> None:
+    vault.write("Mine.md", OWN_NOTE)
+    shown = cli("search", "bun over pnpm", "--passages").out
+    assert "    - Prefers bun over pnpm for JavaScript #tools\n" in shown
+    assert "::" not in shown and "^m-" not in shown

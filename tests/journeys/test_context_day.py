@@ -210,6 +210,23 @@ def test_what_is_purged_is_nowhere_and_is_not_learned_again(day: Day) -> None:
     assert day.data("doctor")["healthy"]
 
 
+@pytest.mark.promise("P22")
+def test_a_question_about_what_is_purged_is_nowhere_either(machine: Day) -> None:
+    day = machine
+    day.run("remember", "The Zyxelmoor keypad is behind the boiler in the cellar")
+    assert "behind the boiler" in day.ask("claude", "where is the Zyxelmoor keypad")
+    day.ask("claude", "and what do Zyxelmoors cost, keypad or not?")
+    day.hook("stop", "claude", last_assistant_message="A Zyxelmoor costs forty.")
+    day.ask("claude", _BREAD)
+    assert len(day.holding("zyxelmoor")) > 3
+    assert day.data("forget", "Zyxelmoor", "--purge", "--yes")["complete"]
+    assert day.holding("zyxelmoor") == []
+    day.ask("claude", _BOAT)
+    day.data("hook", "settle")
+    assert day.holding("zyxelmoor") == []
+    assert _BREAD in [one["prompt"] for one in day.data("context", "--last", "99")["receipts"]]
+
+
 def test_a_session_whose_daemon_dies_goes_on(day: Day) -> None:
     import signal
 

@@ -110,3 +110,15 @@ def test_every_wording_of_a_memory_is_looked_for() -> None:
         b"- Likes tea ^m-2\n"
     )
     assert texts_of("m-1", note) == {"Prefers dark mode in all apps", "User wants dark mode"}
+
+
+def test_a_word_that_no_note_has_besides_gives_the_memory_away_and_an_ordinary_one_does_not() -> None:
+    text = "The Zyxelmoor keypad is behind the boiler"
+    notes = [f"- {text} ^m-1\n".encode(), b"# Plan\n\nBuy keypads, and sweep behind the stove.\n"]
+    own = Traces("m-1", [text]).find_own_words(notes)
+    assert own == {"zyxelmoor", "boiler"}
+    traces = Traces("m-1", [text], own)
+    assert traces.retold_in("what do Zyxelmoors cost?") and traces.hinted_at("two boilers?")
+    assert not traces.retold_in("a keypad for the garage door")
+    assert traces.hinted_at("a keypad for the garage door")
+    assert not traces.hinted_at("where is the key?")

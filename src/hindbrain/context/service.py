@@ -23,6 +23,7 @@ from hindbrain.context.receipts import Happening, Receipts, receipt_of
 from hindbrain.context.topic.drift import TopicReader, judge_drift
 from hindbrain.context.topic.ledger import FOLDER, PageLedger
 from hindbrain.context.turn import SessionKey, Turn
+from hindbrain.search.hit import COMING
 from hindbrain.search.query import Filters
 from hindbrain.vault.actions import action
 
@@ -413,7 +414,9 @@ def _both(start: Pack, again: Pack) -> Pack:
 
 
 def _told(pack: Pack, ledger: PageLedger) -> tuple[str, ...]:
-    return (*pack.notices, *ledger.notices)
+    """For the person; what a daemon is about to mend is not worth a message in every session."""
+    kept = (notice for notice in pack.notices if not notice.startswith(COMING))
+    return (*kept, *ledger.notices)
 
 
 def _joined(*parts: str) -> str:

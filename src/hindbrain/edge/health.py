@@ -226,6 +226,22 @@ def _embedder(app: App) -> Finding:
     return Finding("embedder", "ok", f"{said} answers")
 
 
+def _encoder(app: App) -> Finding:
+    """That none is installed is no trouble: search and memories do without."""
+    from hindbrain.edge.vault_state import encoder_state, encoder_text
+
+    state = encoder_state(app)
+    encoder = app.encoder if state["state"] == "used" else None
+    if encoder is not None:
+        try:
+            encoder.embed_query("hindbrain doctor")
+        except EmbedderError as error:
+            state |= {"state": "unusable", "problem": str(error)}
+    if state["state"] == "unusable":
+        return Finding("encoder", "wrong", f"{encoder_text(state)}  (encoder_unusable)")
+    return Finding("encoder", "ok", encoder_text(state))
+
+
 def _watch(app: App) -> Finding:
     from hindbrain.edge.vault_state import watch_state
 
@@ -487,6 +503,7 @@ _CHECKS: tuple[Check, ...] = (
     _drift,
     _notes,
     _embedder,
+    _encoder,
     _watch,
     _memory,
     _roles,

@@ -59,7 +59,7 @@ def _name(hit: Hit) -> str:
 
 
 def _body(hit: Hit, out: Output) -> list[str]:
-    text = safe(_without_headings(hit.text)).expandtabs(4).strip("\n")
+    text = safe(_sentences(_without_headings(hit.text))).expandtabs(4).strip("\n")
     if not out.on_terminal:
         return text.split("\n")
     lines = [part for line in text.split("\n") for part in wrap(line, out.width - len(_INDENT))]
@@ -74,6 +74,31 @@ def _body(hit: Hit, out: Output) -> list[str]:
 def _without_headings(text: str) -> str:
     """The head line names them already; a passage that is nothing but a heading keeps it."""
     return re.sub(r"\A(?:\s*#{1,6}[ \t][^\n]*\n+)+(?=\s*\S)", "", text)
+
+
+def _sentences(text: str) -> str:
+    """The passage with its memories as sentences: without fields, ids and what holds no longer."""
+    if "^m-" not in text:
+        return text
+    lines = text.split("\n")
+    held = [line for line in lines if not _is_superseded(line)]
+    return "\n".join(map(_sentence, held if any(line.strip() for line in held) else lines))
+
+
+def _is_superseded(line: str) -> bool:
+    return "[superseded::" in line and "^m-" in line
+
+
+def _sentence(line: str) -> str:
+    from hindbrain.vault.items.item_line import read_line
+
+    if "^m-" not in line:
+        return line
+    found = read_line(line)
+    if not found.id.startswith("m-") or not found.pieces:
+        return line
+    tags = "".join(f" #{tag}" for tag in found.tags)
+    return f"{line[: found.pieces[0][0]]}{found.text}{tags}"
 
 
 def _why(hit: Hit) -> str:

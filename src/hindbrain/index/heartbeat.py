@@ -17,6 +17,7 @@ from hindbrain.base.files import make_folder, replace_file
 HEARTBEAT_FILE = "watch.json"
 _BEAT_S = 3.0  # five are promised; a loaded machine may take a while
 _STALE_S = 30.0
+_LONGEST_SYNC_S = 600.0  # one that takes longer may hang
 _MAX_BYTES = 64 * 1024
 _MAX_ERROR_CHARS = 500
 
@@ -53,6 +54,15 @@ def read_heartbeat(state: Path, now: float) -> WatchState | None:
     if now - beat.beat_at > _STALE_S:
         return WatchState(beat, False, f"no sign of life for {now - beat.beat_at:.0f} s")
     return WatchState(beat, True)
+
+
+def is_keeping_up(state: Path, now: float) -> bool:
+    """Return whether a watcher takes in what changes, vectors included, as far as its heartbeat shows."""
+    found = read_heartbeat(state, now)
+    if found is None or not found.alive or found.heartbeat.last_error:
+        return False
+    busy_since = found.heartbeat.busy_since
+    return not busy_since or now - busy_since < _LONGEST_SYNC_S
 
 
 class Beating:

@@ -157,7 +157,6 @@ class Learning:
     def stats(self, *, days: int = 0) -> Stats:
         from hindbrain.context.receipts import Receipts
         from hindbrain.context.topic.ledger import FOLDER, count_injections
-        from hindbrain.index.usage import read_usage
         from hindbrain.learn.consolidation.budget import TokenLedger
         from hindbrain.learn.stats.counting import stats_of
         from hindbrain.learn.stats.slots import slot_stats
@@ -180,7 +179,7 @@ class Learning:
             receipts = []
         return stats._replace(
             hosts=count_injections(around.state / FOLDER, since=since),
-            slots=slot_stats(receipts, read_usage(around.root), episodes, templates, since=since),
+            slots=slot_stats(receipts, episodes, templates, since=since),
         )
 
     # The order of a round

@@ -103,6 +103,14 @@ class EncodedTexts:
         return int(self._clock.now() * 1e9)
 
 
+def count_read(file: Path, name: str, texts: Iterable[str]) -> tuple[int, int]:
+    """Return how many of the texts the encoder of that name has read, and how many there are."""
+    from hindbrain.index.embedding_cache import count_kept
+
+    hashes = list(dict.fromkeys(map(_digest, texts)))
+    return count_kept(file, name, hashes), len(hashes)
+
+
 def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

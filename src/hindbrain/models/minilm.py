@@ -14,6 +14,7 @@ import struct
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     Linear: TypeAlias = tuple[Vectors, Vectors]  # weights (in, out) and bias; of a norm: scale and shift
 
 WEIGHTS, VOCABULARY, CONFIG = "model.safetensors", "vocab.txt", "config.json"
+_ADVICE = "install it again, or set encoder.path to another model or to off"
 _BUILD = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 _MOST_TOKENS = 256  # of a text, its two special tokens included: what the model was made for
 _MOST_CHARS = 8_000  # a longer text is cut by its tokens anyway
@@ -44,13 +46,24 @@ _ERF_END = 4.6**2  # x² from which on the exact value is 1
 class MiniLM:
     """Encodes texts by the model of one folder. Loaded at first use; may be used by several threads."""
 
-    def __init__(self, folder: Path, name: str, check: Callable[[memoryview], None] | None = None) -> None:
-        """`check` sees the bytes of the weights before they are used, and raises if they are not the ones."""
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        check: Callable[[memoryview], None] | None = None,
+        *,
+        advice: str = _ADVICE,
+    ) -> None:
+        """`check` sees the bytes of the weights before they are used, and raises if they are not the ones.
+
+        `advice`: what to do about a file that is missing or damaged.
+        """
+        self._advice = advice
         self.name = name
         self._folder = folder
         self._check = check
         self._loading = threading.Lock()
-        self._config = _read_config(folder / CONFIG)
+        self._config = _read_config(folder / CONFIG, advice)
         self.dim = int(self._config["hidden_size"])
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -86,17 +99,19 @@ class MiniLM:
         with self._loading:
             return self._loaded
 
+    def check_files(self) -> None:
+        """Raise EmbedderError when a file is missing or the weights are cut short. Loads nothing."""
+        with _named(self._folder / WEIGHTS, self._advice) as file:
+            _read_header(file)
+        with _named(self._folder / VOCABULARY, self._advice) as file:
+            file.stat()
+
     @cached_property
     def _loaded(self) -> _Model:
-        try:
-            return _Model(
-                self._config, _read_tensors(self._folder / WEIGHTS, self._check), _words(self._folder)
-            )
-        except (KeyError, ValueError, OSError, struct.error, UnicodeDecodeError) as error:
-            raise EmbedderError(
-                f"the encoder in {str(self._folder)!r} can't be loaded ({type(error).__name__}: {error}); "
-                "install it again, or set encoder.path to another model or to off"
-            ) from error
+        with _named(self._folder / VOCABULARY, self._advice) as file:
+            words = _words(file)
+        with _named(self._folder / WEIGHTS, self._advice) as file:
+            return _Model(self._config, _read_tensors(file, self._check), words)
 
 
 class WordPieces:
@@ -336,7 +351,7 @@ def _pair(tensors: Mapping[str, Vectors], name: str) -> Linear:
     return tensors[f"{name}.weight"], tensors[f"{name}.bias"]
 
 
-def _read_config(path: Path) -> Mapping[str, Any]:
+def _read_config(path: Path, advice: str) -> Mapping[str, Any]:
     try:
         config = json.loads(path.read_bytes())
         fits = isinstance(config, dict) and all(
@@ -344,29 +359,64 @@ def _read_config(path: Path) -> Mapping[str, Any]:
         )
         if not fits or not isinstance(config.get("hidden_size"), int):
             raise ValueError("it is no BERT model")
-    except (OSError, ValueError) as error:
-        raise EmbedderError(f"{str(path)!r} can't be used for an encoder ({error})") from error
+    except OSError as error:
+        raise EmbedderError(f"{str(path)!r} can't be read ({error.strerror}); {advice}") from error
+    except ValueError as error:
+        raise EmbedderError(f"{str(path)!r} can't be used for an encoder ({error}); {advice}") from error
     return dict(config)
 
 
-def _words(folder: Path) -> WordPieces:
-    return WordPieces((folder / VOCABULARY).read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+@contextmanager
+def _named(file: Path, advice: str) -> Iterator[Path]:
+    """Say which file of a model is missing or damaged, and what to do."""
+    try:
+        yield file
+    except OSError as error:
+        raise EmbedderError(
+            f"the encoder's file {str(file)!r} can't be read ({error.strerror or error}); {advice}"
+        ) from error
+    except (LookupError, ValueError, TypeError, struct.error) as error:
+        why = str(error) if isinstance(error, _Damaged) else "its content does not fit together"
+        raise EmbedderError(f"the encoder's file {str(file)!r} is damaged: {why}; {advice}") from error
+
+
+class _Damaged(ValueError):
+    """What is wrong with a file, in words for its owner."""
+
+
+def _words(file: Path) -> WordPieces:
+    return WordPieces(file.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+
+
+def _read_header(file: Path) -> tuple[int, dict[str, Any]]:
+    """Return where the numbers of a safetensors file begin, and where each tensor lies."""
+    size = file.stat().st_size
+    with file.open("rb") as opened:
+        first = opened.read(8)
+        length = struct.unpack("<Q", first)[0] if len(first) == 8 else size
+        if length > size - 8:
+            raise _Damaged(f"it ends after {size:,} bytes, within its header")
+        header = json.loads(opened.read(length))
+    tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
+    wanted = 8 + length + max((entry["data_offsets"][1] for entry in tensors.values()), default=0)
+    if wanted > size:
+        raise _Damaged(f"it has {size:,} of {wanted:,} bytes")
+    return 8 + length, tensors
 
 
 def _read_tensors(path: Path, check: Callable[[memoryview], None] | None) -> dict[str, Vectors]:
     """Map a safetensors file into memory: it is shared with other processes and costs no copy."""
     import numpy as np
 
+    begin, tensors = _read_header(path)
     with path.open("rb") as file:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     if check is not None:
         check(data)
-    (size,) = struct.unpack("<Q", data[:8])
-    header = json.loads(bytes(data[8 : 8 + size]))
     found = {}
-    for name, entry in header.items():
+    for name, entry in tensors.items():
         if isinstance(entry, dict) and entry.get("dtype") == "F32":
             start, end = entry["data_offsets"]
-            raw = np.frombuffer(data[8 + size + start : 8 + size + end], dtype=np.float32)
+            raw = np.frombuffer(data[begin + start : begin + end], dtype=np.float32)
             found[name.removeprefix("bert.")] = raw.reshape(entry["shape"])
     return found

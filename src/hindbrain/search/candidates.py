@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hindbrain.base.clock import Clock
 from hindbrain.base.errors import EmbedderError, EmbedderMismatch
-from hindbrain.base.plural import plural
 from hindbrain.index.store import IndexStore, MemoryInfo, NoteInfo, PassageInfo
 from hindbrain.search.adjustments import NONE, moved
+from hindbrain.search.hit import pending_vectors
 from hindbrain.search.lexical import Keep, Scores, Term, idf, look_up, score_passages
 from hindbrain.search.profiles import Candidate
 from hindbrain.search.query import FullQuery, Understood, understand
@@ -158,10 +158,15 @@ class CandidateFinder:
         meaning: QueryMeaning | None, understood: Understood, terms: tuple[Term, ...],
         notices: tuple[str, ...],
     ) -> Found:  # fmt: skip
-        """Look the candidates up. A number without a passage (a gap, or removed meanwhile) is left out."""
+        """Look the candidates up. What held once is left out: it is history, which `recall` tells.
+
+        A number without a passage (a gap, or removed meanwhile) is left out, too.
+        """
         infos = self._store.passages(dict.fromkeys(ids)) + [_stand_in(note) for note in empty]
         notes = self._view.notes(info.note_id for info in infos)
         infos = [info for info in infos if info.note_id in notes and notes[info.note_id].path != without]
+        memories = self._store.memories_in([info.id for info in infos])
+        infos = [info for info in infos if not self._is_superseded(info, memories.get(info.id))]
         notes = {info.note_id: notes[info.note_id] for info in infos}
         real = [info.id for info in infos]
         words = lexical.of(real) if by_words else [0.0] * len(real)
@@ -173,7 +178,7 @@ class CandidateFinder:
         dated = {id_: in_windows(note, understood.windows, today) for id_, note in notes.items()}
         ages = self._ages(notes)
         weights = self._importances(notes)
-        memories = self._store.memories_in(real)
+        memories = {id_: memories[id_] for id_ in real if id_ in memories}
         own = {id_: _as_told(notes[one.note_id], one) for id_, one in memories.items()}
         own_dated = {id_: in_windows(note, understood.windows, today) for id_, note in own.items()}
         own_ages = self._ages(own)
@@ -196,6 +201,15 @@ class CandidateFinder:
             for i, info in enumerate(infos)
         ]
         return Found(understood, terms, infos, notes, candidates, meaning, notices, lexical, memories)
+
+    def _is_superseded(self, info: PassageInfo, memory: MemoryInfo | None) -> bool:
+        """Return whether the passage says nothing besides memories that hold no longer."""
+        if memory is None or memory.state != "superseded" or memory.note_id != info.note_id:
+            return False
+        lines = self._view.text_of(info.note_id).split("\n")[info.first_line - 1 : info.last_line]
+        # What is indented belongs to the item above it, which is a memory.
+        said = (line for line in lines if line.strip() and not line.startswith(("#", " ", "\t")))
+        return all("[superseded::" in line for line in said)
 
     def _keep(self, query: FullQuery, phrases: Sequence[str]) -> Keep | None:
         """The passages that may be hits; None: all."""
@@ -288,7 +302,7 @@ class CandidateFinder:
             return None, ()
         made_by = self._view.meta.get("embedder")
         if made_by is None and query.mode == "hybrid":
-            return None, (_pending(0, total),) if total else ()
+            return None, (pending_vectors(0, total),) if total else ()
         if made_by != self._embedder.name:
             if query.mode == "semantic":
                 raise EmbedderMismatch(
@@ -307,7 +321,7 @@ class CandidateFinder:
 
     def _pending(self, total: int) -> tuple[str, ...]:
         vectors = self._vector_source().count()
-        return (_pending(vectors, total),) if vectors < total else ()
+        return (pending_vectors(vectors, total),) if vectors < total else ()
 
     def _vector_source(self) -> Vectors:
         from hindbrain.search.semantic import LoadedVectors, StoredVectors
@@ -419,10 +433,6 @@ class CandidateFinder:
 def _stand_in(note: NoteInfo) -> PassageInfo:
     """For a note without a passage. Its number is the note's own, and no passage has it."""
     return PassageInfo(note.first_passage, note.id, 0, 0, 0, 1, 1, "", b"")
-
-
-def _pending(vectors: int, total: int) -> str:
-    return f"vectors_pending: {vectors:,} of {plural(total, 'passage')} have vectors; run: hindbrain sync"
 
 
 def no_day_notes(_: date) -> tuple[str, ...]:

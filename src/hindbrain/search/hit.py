@@ -1,7 +1,12 @@
 """What a search answers with."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+from hindbrain.base.plural import plural
+
+PENDING, COMING = "vectors_pending", "vectors_coming"  # codes of notices
+_MAKE_THEM = "; run: hindbrain sync"
 
 
 class Hit(NamedTuple):
@@ -53,3 +58,18 @@ class SearchResult(NamedTuple):
     synced_at: float = 0.0  # when the index was last brought up to date, seconds since the epoch; 0: never
     words: tuple[QueryWord, ...] = ()  # that were looked for
     passages: int = 0  # of the whole index
+
+
+def pending_vectors(vectors: int, total: int) -> str:
+    """The notice that passages have no vector yet."""
+    return f"{PENDING}: {vectors:,} of {plural(total, 'passage')} have vectors{_MAKE_THEM}"
+
+
+def without_advice(notices: Iterable[str]) -> tuple[str, ...]:
+    """The notices where a daemon is making the missing vectors: there is nothing to do about them."""
+    return tuple(
+        f"{COMING}{notice.removeprefix(PENDING).removesuffix(_MAKE_THEM)}; the rest is being made"
+        if notice.startswith(PENDING)
+        else notice
+        for notice in notices
+    )

@@ -208,7 +208,8 @@ class Layout:
         text = self.start.get(role, "").lstrip("\n")
         if not text:
             return self._plain_first_text(role, today, names)
-        known = {"date": today, "folder": self.folder, **names}
+        learning = self.path("lessons").rpartition("/")[0]
+        known = {"date": today, "folder": self.folder, "learning": f"`{learning}/`", **names}
         links = {other: self._link(other) for other in self.roles if f"{{{other}}}" in text}
         return fill_text(text, known, links)
 

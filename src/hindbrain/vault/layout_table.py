@@ -64,7 +64,7 @@ UNLINKABLE = re.compile(r"[#^\[\]]")  # with these in its path a note can't be l
 
 _FOLDER = Path(__file__).parent / "layouts"
 _TEXT_PLACE = re.compile(r"\{([a-z_]+)\}")
-_TEXT_NAMES = ("date", "folder", "category", "name")
+_TEXT_NAMES = ("date", "folder", "learning", "category", "name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,14 @@ class LedgerFile:
             return log.is_named
 
 
+def renew_ledger(path: Path) -> None:
+    """Give a ledger that was rewritten another header: who knows it by the old one reads all of it again."""
+    lines = path.read_bytes().split(b"\n")
+    first = as_object(lines[0])
+    if first is not None and first.get("event") == "ledger":
+        replace_file(path, _header() + b"\n".join(lines[1:]), durable=False)
+
+
 def prune_when_due(folder: Path, now: float, *, keep: str) -> None:
     """Once a day is enough: who looks at every ledger lets a prompt wait."""
     mark = folder / _PRUNED

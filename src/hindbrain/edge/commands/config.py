@@ -118,6 +118,8 @@ def _check_meaning(name: str, text: str, file: Path) -> None:
 
             find_encoder(text)
     except ConfigError as error:
+        if name == "encoder.path":  # its message names the value and the setting
+            raise
         raise ConfigError(f"{name} can't be {text!r}: {error}") from error
 
 

@@ -12,7 +12,7 @@ from hindbrain.edge.conversation_state import waiting_text, why_silent
 from hindbrain.edge.opening import open_app
 from hindbrain.edge.output import BOLD, Output, safe
 from hindbrain.edge.service.telling import service_standing
-from hindbrain.edge.vault_state import vault_state
+from hindbrain.edge.vault_state import encoder_text, vault_state
 from hindbrain.edge.when import age_text, moment_text, span_text
 
 _SHOWN = 20
@@ -115,6 +115,7 @@ def _lines(state: dict[str, Any], now: float, plugins: str) -> Iterator[tuple[st
         if left_out := _left_out_text(index):
             yield "left out", f"{left_out}; hindbrain status --all lists them"
     yield "embedder", f"{embedder['provider']} ({embedder['reason']}){_failure_text(embedder['failure'])}"
+    yield "encoder", encoder_text(state["encoder"])
     yield "watch", _watch_text(watch)
     yield "daemon", _daemon_text(state["daemon"])
     if plugins:

@@ -1,30 +1,26 @@
-"""What each slot of the packs costs and whether it was used: from receipts, the log of use, and runs.
+"""What each slot of the packs costs and whether it was used: from receipts and runs.
 
-An excerpt counts as used when an answer quoted or named it or its command was run (`context.used`), when its
-note was opened through Hindbrain or its memory recalled within an hour after it entered, and a template also
-when the run that got it followed it. This is no more than what is known. Pure.
+An excerpt counts as used when an answer quoted or named it or its command was run (`context.used`), and a
+template also when the run that got it followed it. This is no more than what is known. What a person opens or
+recalls afterwards says nothing of the agent, and does not count. Pure.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from hindbrain.context.receipts import Entered, Receipt
-from hindbrain.index.usage import Access
+from hindbrain.context.receipts import Receipt
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.stats.figures import SlotFigures, SlotStats
 from hindbrain.learn.templates.template import Template
 from hindbrain.learn.templates.using import was_followed
 
-_USED_WITHIN_S = 3_600.0
 _EARLY_S = 30.0  # a pack is made before the host writes the prompt down
 
 
 def slot_stats(
     receipts: Iterable[Receipt],
-    accesses: Iterable[Access],
     episodes: Iterable[Episode] = (),
     templates: Iterable[Template] = (),
     *,
@@ -32,7 +28,6 @@ def slot_stats(
 ) -> SlotStats:
     """Of what reached a prompt since then. Slots in the order in which they first occur."""
     seen = [receipt for receipt in receipts if receipt.delivered and receipt.at >= since]
-    opened = _opened_after(accesses)
     followed = _followed(seen, episodes, templates)
     slots: dict[str, SlotFigures] = {}
     for receipt in seen:
@@ -45,11 +40,7 @@ def slot_stats(
                 known.excerpts + len(mine),
                 known.lines + sum(one.lines for one in mine),
                 known.tokens + sum(one.tokens for one in mine),
-                known.used
-                + sum(
-                    bool(one.used) or opened(one, receipt.at) or (receipt.id, one.path) in followed
-                    for one in mine
-                ),
+                known.used + sum(bool(one.used) or (receipt.id, one.path) in followed for one in mine),
             )
     prompts = [receipt for receipt in seen if receipt.event == "turn"]
     return SlotStats(
@@ -58,23 +49,6 @@ def slot_stats(
         sum(not receipt.entered for receipt in prompts),
         tuple(slots.values()),
     )
-
-
-def _opened_after(accesses: Iterable[Access]) -> Callable[[Entered, float], bool]:
-    times: defaultdict[str, list[float]] = defaultdict(list)  # by note and by id of a memory
-    for access in accesses:
-        for name in (access.path, *access.memories):
-            times[name].append(access.at)
-    for found in times.values():
-        found.sort()
-
-    def opened(one: Entered, at: float) -> bool:
-        """A note of memories has many: the recall of another one says nothing of this one."""
-        found: Sequence[float] = times.get(one.memory or one.path, ())
-        next_ = bisect_left(found, at)
-        return next_ < len(found) and found[next_] <= at + _USED_WITHIN_S
-
-    return opened
 
 
 def _followed(

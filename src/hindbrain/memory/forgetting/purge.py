@@ -71,6 +71,8 @@ def purge(memory: Memory, writer: VaultWriter, memory_id: str, beside: Callable[
     from hindbrain.index.usage import USAGE_LOG
 
     part("the note", lambda: _forget(memory, traces))
+    # After that: a word that stands in the memory's line alone is no word of the notes.
+    traces = _with_own_words(memory, traces)
     part("the queue", lambda: memory.queue.purge(lambda w: _is_unwanted(w.id, w.text, traces), _WAIT_S))
     part("the inbox", lambda: _refuse(memory, traces))
     part(
@@ -106,6 +108,11 @@ def _traces(memory: Memory, writer: VaultWriter, memory_id: str) -> Traces:
     for item in filter(None, stored):
         texts |= {item.text} | texts_of(memory_id, memory.notebook.read(item.path).data)
     return Traces(memory_id, texts)
+
+
+def _with_own_words(memory: Memory, traces: Traces) -> Traces:
+    own = traces.find_own_words(data for _, data in _notes(memory.root))
+    return Traces(traces.memory_id, traces.texts, own)
 
 
 def _is_unwanted(memory_id: str, text: str, traces: Traces) -> bool:

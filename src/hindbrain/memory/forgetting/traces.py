@@ -1,7 +1,8 @@
 """The words of a memory that shall be forgotten: does a text hold them, and a note without them. Pure.
 
 Words count, not bytes: a memory stands in notes with escapes, struck through, or over several lines. One of
-a word or two is looked for as a whole line only, since the same words stand in many a sentence.
+a word or two is looked for as a whole line only, since the same words stand in many a sentence. A word that
+no note has besides the memory gives it away by itself.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")  # shown by its alias
 _WORD = re.compile(r"[^\W_]+")
 _FEWEST = 3  # words that are looked for inside other text
 _RETOLD = 0.75  # of the words that make the difference
+_LONG_WORD = 5  # letters from which on a word is also looked for with an ending
+_OURS = frozenset({"user", "users"})  # where somebody said "I"
 
 
 class Traces:
-    def __init__(self, memory_id: str, texts: Iterable[str]) -> None:
+    def __init__(self, memory_id: str, texts: Iterable[str], own_words: Iterable[str] = ()) -> None:
+        """`own_words`: words of the memory that no note has besides, from `find_own_words`."""
         self.memory_id = memory_id
         self.texts = frozenset(texts)
+        self._own = _any_of(own_words)
         said = {_said(text) for text in self.texts} - {""}
         self._whole: Collection[str] = said
         self._within: Collection[str] = {words for words in said if words.count(" ") >= _FEWEST - 1}
@@ -38,15 +43,38 @@ class Traces:
         return said in self._whole or self._is_within(said)
 
     def retold_in(self, text: str) -> bool:
-        """Does it say so in nearly these words, as what somebody said and the memory was made of does?"""
+        """Does it say so in nearly these words, or with a word that only the memory has?"""
         words = set(_said(text).split(" "))
-        return self.in_text(text) or any(len(told & words) >= _RETOLD * len(told) for told in self._telling)
+        return (
+            self.in_text(text)
+            or self._has_own_word(text)
+            or any(len(told & words) >= _RETOLD * len(told) for told in self._telling)
+        )
 
     def hinted_at(self, query: str) -> bool:
         """Does a question share a word with it? One word is enough to tell what was asked for."""
+        words = self._hints()
+        return self._has_own_word(query) or any(word in words for word in segment(_said(query)).split())
+
+    def find_own_words(self, notes: Iterable[bytes]) -> frozenset[str]:
+        """Return the words of the memory that these notes, without it, do not have."""
+        own = set(self._hints())
+        for data in notes:
+            folded = decode_note(data)[0].casefold()
+            if any(word in folded for word in own):
+                rest = self.taken_from(data)
+                told = segment(_said(decode_note(data if rest is None else rest)[0]))
+                own -= {word for word in own if _any_of([word]).search(told)}
+            if not own:
+                break
+        return frozenset(own)
+
+    def _hints(self) -> frozenset[str]:
         words = {word for said in self._whole for word in segment(said).split()}
-        asked = segment(_said(query)).split()
-        return any(word in words for word in asked if len(word) > 3 or not word.isascii())
+        return frozenset(word for word in words - STOP_WORDS - _OURS if len(word) > 3 or not word.isascii())
+
+    def _has_own_word(self, text: str) -> bool:
+        return bool(self._own.search(segment(_said(text))))
 
     def in_note(self, data: bytes) -> bool:
         return self.taken_from(data) != data
@@ -91,9 +119,15 @@ class Traces:
 
 
 def _telling(said: str) -> frozenset[str]:
-    """The words that make the difference; "user" is ours, where somebody said "I"."""
+    """The words that make the difference."""
     words = (word for word in said.split(" ") if len(word) > 1 or not word.isascii())
-    return frozenset(word for word in words if word not in STOP_WORDS and word not in ("user", "users"))
+    return frozenset(word for word in words if word not in STOP_WORDS and word not in _OURS)
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Match a text of folded words that has one of these, a long one also with an ending."""
+    parts = sorted(re.escape(word) + ("" if len(word) >= _LONG_WORD else r"(?!\S)") for word in words)
+    return re.compile(rf"(?<!\S)(?:{'|'.join(parts)})" if parts else r"(?!)")
 
 
 def texts_of(memory_id: str, data: bytes) -> set[str]:
