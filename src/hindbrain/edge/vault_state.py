@@ -177,7 +177,7 @@ def encoder_state(app: App) -> dict[str, Any]:
     """`state` is used, missing, off or unusable; `read` counts `texts` that it has read. Loads no weights."""
     from hindbrain.index.embedding_cache import MEMORY_FILE
     from hindbrain.memory.encoded_texts import count_read
-    from hindbrain.memory.relevance import _all_texts
+    from hindbrain.memory.relevance import texts_to_read
     from hindbrain.models.encoder import OFF, check_encoder
 
     told = {"state": "unusable", "name": "", "read": 0, "texts": 0, "problem": ""}
@@ -189,7 +189,7 @@ def encoder_state(app: App) -> dict[str, Any]:
         check_encoder(encoder)
     except (ConfigError, EmbedderError) as error:
         return {**told, "problem": str(error)}
-    read, texts = count_read(app.state / MEMORY_FILE, encoder.name, _all_texts(app.memory.live_items()))
+    read, texts = count_read(app.state / MEMORY_FILE, encoder.name, texts_to_read(app.memory.live_items()))
     return {**told, "state": "used", "read": read, "texts": texts}
 
 

@@ -261,7 +261,7 @@ class BestRelevance:
 
     def _best_for(self, items: Sequence[MemoryItem]) -> Relevance:
         encoded = self._encoded()
-        if encoded is None or not encoded.knows(_all_texts(items)):
+        if encoded is None or not encoded.knows(texts_to_read(items)):
             return self._table
         if self._better is None:
             both = SideBySide(encoded, self._table_encoder)
@@ -269,7 +269,7 @@ class BestRelevance:
         return self._better
 
 
-def _all_texts(items: Sequence[MemoryItem]) -> Iterable[str]:
+def texts_to_read(items: Sequence[MemoryItem]) -> Iterable[str]:
     """Everything that has to be read before memories can be judged."""
     yield from (text for item in items for text in _texts(item))
     yield from (prompt.text for prompt in generic_prompts())
