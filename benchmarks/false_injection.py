@@ -12,6 +12,8 @@ ours     the gate
 Kept: of the hidden wikilinks whose target the ungated pack holds, and of the LongMemEval questions whose
 evidence it holds, those of which that is still so. "At equal rate" each row takes the threshold at which 5 %
 of these very prompts get something, on average over the kinds: rows are compared at equal false injection.
+The prompts are mostly English. Those of `unseen_prompts.tsv`, in six other languages and written for this
+alone, have a table of their own: the vault that is written in Chinese is the hard case there.
 Vaults about programming are marked with *: there some coding instructions are on topic.
 """
 
@@ -36,7 +38,7 @@ from hindbrain.context.packs.null_file import COMPARED
 from hindbrain.context.packs.pack import Pack
 from hindbrain.context.topic.intent import understand_intent
 from hindbrain.search import own_questions
-from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.generic_prompts import generic_prompts, unseen_prompts
 from hindbrain.search.hit import Hit
 from hindbrain.search.query import SearchQuery
 from hindbrain.search.terms import match_expression, understand_terms
@@ -46,7 +48,9 @@ KINDS = ("agent_turns", "small_talk", "coding", "general")
 _VAULTS = ("aarnphm", "jzhao", "obsidian_help", "oldwinter_zh")
 _ABOUT_CODE = ("aarnphm", "jzhao", "obsidian_help")
 _RATE = 0.05
+LANGUAGES = ("zh", "ja", "ru", "de", "fr", "es")
 _LINKS = 120
+_MORE_LINKS = {"oldwinter_zh": 600}  # of 120 it answers 5
 _PER_KIND = 120  # prompts
 _HISTORIES, _SHARE = 12, 4  # LongMemEval's vaults, and of how many generic prompts each is asked one
 _FORMER = 0.2
@@ -59,6 +63,12 @@ class Asked:
 
     generic: dict[str, list[tuple[Scores, frozenset[str]]]] = field(default_factory=lambda: defaultdict(list))
     answered: list[tuple[Scores, frozenset[str]]] = field(default_factory=list)  # with the rows that keep it
+    # Rows that give notes to each prompt, by language.
+    other: dict[str, list[frozenset[str]]] = field(default_factory=lambda: defaultdict(list))
+
+    def other_share(self, row: str, language: str) -> float:
+        own = self.other[language]
+        return 100 * sum(row in rows for rows in own) / max(1, len(own))
 
     def false_share(self, row: str, kind: str) -> float:
         own = self.generic[kind]
@@ -90,7 +100,8 @@ def run(options: Options) -> Outcome:
         for source in vault_sources(options.data):
             if (name := vault_name(source)) in _VAULTS:
                 vault = single_root(unpacked(source, work))
-                asked[name] = _ask_vault(vault, work / f"state-{name}", prompts, limit or _LINKS)
+                links = limit or _MORE_LINKS.get(name, _LINKS)
+                asked[name] = _ask_vault(vault, work / f"state-{name}", prompts, links)
         if any(options.data.glob("longmemeval*")):
             asked["longmemeval"] = _ask_histories(options, work, prompts, limit or _HISTORIES)
     figures = {row: _figures(asked, row) for row in ROWS}
@@ -110,6 +121,7 @@ def _ask_vault(vault: Path, state: Path, prompts: Mapping[str, Sequence[str]], l
         index.set_time(max((note.mtime_ns for note in notes), default=0) / 1e9)
         rules = _Rules(index)
         rules.ask_generic(asked, prompts)
+        rules.ask_other(asked, {name: _unseen(name) for name in LANGUAGES})
         for link in sampled(hidden_links(vault, [note.path for note in notes]), links):
             rules.ask_link(asked, link)
     return asked
@@ -127,8 +139,13 @@ def _ask_histories(options: Options, work: Path, prompts: Mapping[str, Sequence[
             rules = _Rules(index)
             part = {kind: own[at % _SHARE :: _SHARE] for kind, own in prompts.items()}
             rules.ask_generic(asked, part)
+            rules.ask_other(asked, {name: _unseen(name)[at % _SHARE :: _SHARE] for name in LANGUAGES})
             rules.ask_question(asked, question)
     return asked
+
+
+def _unseen(language: str) -> list[str]:
+    return [prompt.text for prompt in unseen_prompts(language)]
 
 
 class _Rules:
@@ -148,6 +165,11 @@ class _Rules:
         for kind, texts in prompts.items():
             for text in texts:
                 asked.generic[kind].append(self._judged(text, lambda pack: bool(pack.excerpts)))
+
+    def ask_other(self, asked: Asked, prompts: Mapping[str, Sequence[str]]) -> None:
+        for language, texts in prompts.items():
+            for text in texts:
+                asked.other[language].append(self._judged(text, lambda pack: bool(pack.excerpts))[1])
 
     def ask_link(self, asked: Asked, link: own_questions.Question) -> None:
         """The note that the link stands in is in the window already, as far as this prompt is concerned."""
@@ -231,6 +253,10 @@ def _figures(asked: Mapping[str, Asked], row: str) -> Figures:
         each = {name: own.false_share(row, kind) for name, own in asked.items()}
         figures |= {f"{name}.{kind}": round(share, 2) for name, share in each.items()}
         figures[kind] = round(sum(each.values()) / len(each), 2)
+    for language in LANGUAGES:
+        each = {name: own.other_share(row, language) for name, own in asked.items()}
+        figures |= {f"{name}.{language}": round(share, 2) for name, share in each.items()}
+        figures[language] = round(sum(each.values()) / len(each), 2)
     for what, of in (("kept", Asked.kept), ("kept_at_5", Asked.kept_at_equal_rate)):
         each = {name: of(own, row) for name, own in asked.items() if own.answered}
         figures |= {f"{name}.{what}": round(share, 2) for name, share in each.items()}
@@ -246,6 +272,18 @@ def _tables(asked: Mapping[str, Asked]) -> Iterator[Table]:
         title = f"{marked}: prompts that get notes (%), {len(own.answered)} answered"
         yield Table(title, columns, tuple(_line(row, figures[row], f"{name}.") for row in ROWS))
     yield Table("Mean of all: prompts that get notes (%)", columns, tuple(_line(r, figures[r]) for r in ROWS))
+    yield _languages_table(asked)
+
+
+def _languages_table(asked: Mapping[str, Asked]) -> Table:
+    ours = {
+        name: [own.other_share("ours", language) for language in LANGUAGES] for name, own in asked.items()
+    }
+    lines = [(name, *(f"{share:.1f}" for share in shares)) for name, shares in ours.items()]
+    for row in ROWS:
+        figures = _figures(asked, row)
+        lines.append((f"mean, {row}", *(f"{figures[language]:.1f}" for language in LANGUAGES)))
+    return Table("Prompts of other languages that get notes (%)", ("", *LANGUAGES), tuple(lines))
 
 
 def _line(row: str, figures: Figures, prefix: str = "") -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Measured on the dev vaults, and on handfuls of their notes. For each generic prompt of a large vault the best
 score that it got from any of them, so that a vault that is not measured yet is judged strictly; of a small
-one the score that four of five do not reach. Writes `generic_null.json`.
+one the score that four of five do not reach. The prompts of another language than English are measured on the
+vaults that are written in it. Writes `generic_null.json`.
 Run it after the generic prompts, the weights of the gate or the ranking have changed:
 `python -m benchmarks.gate_null FOLDER`, a folder to work in.
 """
@@ -26,6 +27,7 @@ from hindbrain.context.packs.null_file import Found, NullMeasure, Nulls, as_json
 from hindbrain.search.query import Mode
 
 _VAULTS = ("aarnphm", "jzhao", "logseq_docs", "obsidian_help", "oldwinter_zh")
+_MODES: tuple[Mode, ...] = ("hybrid", "keyword")
 _HANDFULS, _NOTES = 3, 12
 _STRICT = {"small": 0.8, "large": 1.0}  # the share of vaults whose scores are not above
 _SHIPPED = Path(null_file.__file__).with_name("generic_null.json")
@@ -33,17 +35,17 @@ _SHIPPED = Path(null_file.__file__).with_name("generic_null.json")
 
 def main(work: Path) -> None:
     measures: dict[str, list[NullMeasure]] = {"small": [], "large": []}
+    languages: tuple[str, ...] = ()
     for name, vault in _vaults(work):
         with measured(vault, work / f"state-{name}") as index:
             passages = index.app.store.sizes()[0]
-            measure = NullMeasure(index.app.engine.search, "", passages, remote=False)
+            if name in _VAULTS:  # a handful of its notes is asked in the same languages
+                languages = index.app.languages()
+            measure = NullMeasure(index.app.engine.search, "", passages, remote=False, languages=languages)
             measure.go_on()
         measures["small" if passages < LEAST_PASSAGES else "large"].append(measure)
-        print(f"{name}: {passages:,} passages", file=sys.stderr, flush=True)
-    small, large = (
-        Nulls("shipped", 0, _strict([one.found for one in measures[size]], _STRICT[size]))
-        for size in measures
-    )
+        print(f"{name}: {passages:,} passages {' '.join(languages)}", file=sys.stderr, flush=True)
+    small, large = (_shipped([one.found for one in measures[size]], _STRICT[size]) for size in measures)
     _SHIPPED.write_text(f'{{"small": {as_json(small)},\n"large": {as_json(large)}}}\n', encoding="utf-8")
 
 
@@ -62,9 +64,18 @@ def _vaults(work: Path) -> Iterator[tuple[str, Path]]:
             yield f"handful-{name}-{at}", folder
 
 
+def _shipped(found: list[dict[str, Found]], share: float) -> Nulls:
+    by_language: dict[Mode, tuple[Null, ...]] = dict.fromkeys(_MODES, ())
+    for language in sorted({name for one in found for name in one if name}):
+        own = _strict([one[language] for one in found if language in one], share)
+        for mode, null in own.items():
+            by_language[mode] += (null._replace(language=language),)
+    return Nulls("shipped", 0, _strict([one[""] for one in found], share), by_language)
+
+
 def _strict(found: list[Found], share: float) -> dict[Mode, Null]:
     nulls: dict[Mode, Null] = {}
-    for mode in ("hybrid", "keyword"):
+    for mode in _MODES:
         own = [null_of([*one[mode].values()]) for one in found]
         scores: dict[str, list[float]] = defaultdict(list)
         words: dict[str, int] = {}

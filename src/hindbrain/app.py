@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 
 _FRESHEN_S = 0.5  # for comparing the index with the files before an answer, and taking in what changed
 _PROMPT_ENCODE_S = 0.03  # for passages that the encoder has not seen, while a prompt waits
+_NOTES_READ = 400  # at most, to learn which languages they are in
 _ACCESS_WAIT_S = 0.2  # reading a note never waits longer for its access to be counted
 
 
@@ -335,12 +336,23 @@ class App:
                 return False
             engine = self.engine if self.warm else self._make_engine(warm=True)
             search = partial(engine.search, encode_s=0.0)  # the encoder would take minutes
-            self._null_measure = NullMeasure(search, self._null_recipe(), passages, remote=self._is_remote)
+            self._null_measure = NullMeasure(
+                search, self._null_recipe(), passages, remote=self._is_remote, languages=self.languages()
+            )
         if self._null_measure.go_on(is_time_up):
             return True
         self._null_reader.write(self._null_measure.kept())
         self._null_measure = None
         return False
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages besides English that notes are in, as far as the gate knows them."""
+        from hindbrain.search.languages import vault_languages
+
+        notes = self.store.all_notes()
+        return vault_languages(
+            self.store.text_of(note.id) for note in notes[:: len(notes) // _NOTES_READ + 1]
+        )
 
     def null_state(self) -> str:
         """How the gate of context packs stands: measured, unmeasured, damaged, or small (not worth it)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,11 +25,11 @@ from hindbrain.context.packs.gate import (
     null_of,
     score_of,
 )
-from hindbrain.context.packs.null_file import NULL_FILE
+from hindbrain.context.packs.null_file import NULL_FILE, shipped_nulls
 from hindbrain.context.topic.intent import is_pleasantry, understand_intent
 from hindbrain.edge.opening import sync_with_progress
 from hindbrain.edge.output import Output
-from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.generic_prompts import generic_prompts, unseen_prompts
 from hindbrain.search.hit import Hit, QueryWord
 from workbench import Vault
 
@@ -294,3 +295,81 @@ def test_what_the_window_holds_already_does_not_open_the_gate(
 )
 def test_who_asks_for_their_notes_is_understood(prompt: str, asks: bool) -> None:
     assert asks_for_notes(prompt) == asks
+
+
+# In other languages than English
+
+
+CHINESE = (
+    ("今天我", "昨天下午我们", "他上周末", "开会的时候大家", "吃完饭以后我", "为了下个月的旅行，她"),
+    ("写了一个", "又修改了", "重新整理了", "测试了几遍", "删掉了", "更新了", "翻译了", "总结了一下"),
+    ("函数", "文件", "这篇文章", "句子", "按钮的颜色", "网页的标题", "变量的名字", "短篇故事", "菜谱"),
+    ("，因为上一个版本不太清楚。", "，不过还是有一些错误。", "，朋友觉得这样更好。", "，花了半个小时。"),
+)  # fmt: skip
+GERMAN = (
+    ("Heute habe ich", "Gestern haben wir", "Am Wochenende hat er", "In der Sitzung haben alle"),
+    ("noch einmal", "zum ersten Mal", "mit dem Kind", "für die Kunden", "ohne Fehler", "in zwei Stunden"),
+    ("den Test", "diese Datei", "das Programm", "die E-Mail", "den Abschnitt", "die Regel", "ein Gedicht",
+     "den Plan", "die Liste der Ideen", "eine Nachricht"),
+    ("geschrieben, weil das hier nicht klar war.", "erklärt, und das gefiel den meisten.",
+     "geteilt, aber warum ist offen.", "sortiert, mehr wird es diese Woche nicht.",
+     "gelesen, der Unterschied ist klein."),
+)  # fmt: skip
+
+
+@pytest.fixture
+def diary(vault: Vault, request: pytest.FixtureRequest) -> Vault:
+    """A vault of everyday notes, in the everyday words of one language."""
+    parts: tuple[tuple[str, ...], ...] = request.param
+    chance = random.Random(7)
+    for number in range(LEAST_PASSAGES + 20):
+        said = [" ".join(map(chance.choice, parts)) for _ in range(3)]
+        if parts is CHINESE:
+            said = [sentence.replace(" ", "") for sentence in said]
+        vault.write(f"{number}.md", f"# {number}\n\n{' '.join(said)}\n")
+    vault.write(
+        "Boje.md",
+        "# Boje\n\nHalvorsen 浮标选用乙烯基酯树脂。 Für die Boje Halvorsen nehmen wir Vinylester.\n",
+    )
+    return vault
+
+
+@pytest.mark.parametrize(
+    ("diary", "language", "answered"),
+    [
+        (CHINESE, "zh", "Halvorsen 浮标选用哪种乙烯基酯树脂？"),
+        (GERMAN, "de", "Welches Vinylester nehmen wir für die Boje Halvorsen?"),
+    ],
+    indirect=["diary"],
+)
+def test_generic_prompts_in_the_language_of_the_notes_get_as_little_as_english_ones(
+    diary: Vault, make_app: Callable[..., App], language: str, answered: str
+) -> None:
+    app = make_app(diary.root, warm=True)
+    app.sync()
+    app.measure_null()
+    assert app.languages() == (language,)
+    prompts = [prompt.text for prompt in unseen_prompts(language)]
+    got = [prompt for prompt in prompts if not is_empty(app.context.pack(prompt))]
+    assert len(got) <= 0.1 * len(prompts), got
+    assert "Vinylester" in app.context.rendered(app.context.pack(answered))
+
+
+def test_the_null_of_a_language_judges_its_own_prompts_only() -> None:
+    chinese = NULL._replace(scores=tuple((4, 50.0) for _ in range(100)), language="zh")
+    found = evidence_of([hit("halvorsen", "mooring", named=1.0)], words("halvorsen", "mooring"), 1_000)
+    assert judge(found, [NULL, chinese], 0.05).allowed
+    assert not judge(found._replace(languages=("zh",)), [NULL, chinese], 0.05).allowed
+
+
+def test_a_short_list_does_not_keep_out_what_is_above_all_of_it() -> None:
+    short = Null(tuple((4, 1.0) for _ in range(40)), language="pl")
+    assert short.share_above(1.0, 4) == 1.0
+    assert short.share_above(2.0, 4) == 0.0
+
+
+@pytest.mark.parametrize("language", ["zh", "ja"])
+def test_a_small_vault_is_compared_with_shipped_prompts_of_the_language(language: str) -> None:
+    for mode in ("hybrid", "keyword"):
+        nulls, _ = shipped_nulls(mode, 10)
+        assert language in {null.language for null in nulls}

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from command_runs import Cli
+from hindbrain.context.packs.pack import Pack
+from hindbrain.context.service import Context
+from hindbrain.search.generic_prompts import unseen_prompts
 from hindbrain.search.own_questions import (
     KINDS,
     NoteNames,
@@ -123,6 +126,29 @@ def test_generic_prompts_of_each_kind_are_tried(cli: Cli, grove: Vault) -> None:
     assert set(kept) == set(KINDS)
     assert all(row["passed"] <= row["answered"] for row in data["kept"])
     assert kept["heading"]["answered"] == 8
+
+
+def test_a_vault_in_another_language_is_asked_generic_prompts_in_it(
+    cli: Cli, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        vault.write(
+            f"{number}.md", f"# 第{number}天\n\n今天早上我们坐火车去海边，沙滩上有很多人，第{number}次。\n"
+        )
+    assert cli("init").code == 0
+    assert cli("sync").code == 0
+    asked: list[str] = []
+    pack = Context.pack
+
+    def spy(self: Context, prompt: str, **rest: Any) -> Pack:
+        asked.append(prompt)
+        return pack(self, prompt, **rest)
+
+    monkeypatch.setattr(Context, "pack", spy)
+    data = cli("eval", "--json").data
+    assert sum(row["prompts"] for row in data["generic"]) == 60
+    unseen = {prompt.text for prompt in unseen_prompts("zh")}
+    assert len(unseen.intersection(asked)) == 24  # six of each kind, but of greetings
 
 
 def test_another_profile_stands_beside_the_usual_one(cli: Cli, grove: Vault) -> None:

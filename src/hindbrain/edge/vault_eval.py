@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import ConfigError
 from hindbrain.index.progress import Progress
-from hindbrain.search.generic_prompts import GenericPrompt, generic_prompts
+from hindbrain.search.generic_prompts import (
+    GenericPrompt,
+    generic_prompts,
+    prompts_in,
+    unseen_prompts,
+)
 from hindbrain.search.own_questions import (
     Kind,
     NoteNames,
@@ -97,7 +102,7 @@ def evaluate(
         app.freshen(vectors=True)
         app.measure_null()
         questions = make_questions(app, most, seed)
-        prompts = sample_generic(seed)
+        prompts = sample_generic(seed, app.languages())
         ways = 1 + bool(profile) + _has_encoder(app)
         tell = _counting(listener, (ways + 1) * len(questions) + len(prompts))
         notices: dict[str, None] = {}
@@ -235,14 +240,32 @@ def _searched(app: App, question: Question, profile: str | None) -> SearchResult
 # The gate
 
 
-def sample_generic(seed: int) -> list[GenericPrompt]:
+def sample_generic(seed: int, languages: Sequence[str]) -> list[GenericPrompt]:
+    """As many of each kind; half of them in the languages of the notes, where not all are English."""
     chance = random.Random(f"{seed} generic")
     each = _GENERIC // len(GENERIC_KINDS)
-    return [
-        prompt
-        for kind in GENERIC_KINDS
-        for prompt in chance.sample([one for one in generic_prompts() if one.kind == kind], each)
-    ]
+    prompts = []
+    for kind in GENERIC_KINDS:
+        own = _in_languages(languages, kind, each // 2, chance)
+        common = [prompt for prompt in generic_prompts() if prompt.kind == kind]
+        prompts += [*own, *chance.sample(common, each - len(own))]
+    return prompts
+
+
+def _in_languages(
+    languages: Sequence[str], kind: str, most: int, chance: random.Random
+) -> list[GenericPrompt]:
+    """As many of each language; first those that the gate does not know, so that the figure is honest."""
+    taken: list[GenericPrompt] = []
+    for at, language in enumerate(languages[:most]):
+        unseen, seen = (
+            [prompt for prompt in prompts if prompt.kind == kind]
+            for prompts in (unseen_prompts(language), prompts_in(language))
+        )
+        wanted = (most - len(taken)) // (min(most, len(languages)) - at)
+        shuffled = [*chance.sample(unseen, len(unseen)), *chance.sample(seen, len(seen))]
+        taken += shuffled[:wanted]
+    return taken
 
 
 def ask_generic(app: App, prompts: Sequence[GenericPrompt], tell: Tell) -> tuple[Generic, ...]:

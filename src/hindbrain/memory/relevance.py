@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hindbrain.base.errors import EmbedderError
 from hindbrain.memory.other_names import OtherNames
-from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.generic_prompts import GenericPrompt, generic_prompts, prompts_in
+from hindbrain.search.languages import prompt_languages
 from hindbrain.search.telling import SMALL_TALK, stem, telling_words
 from hindbrain.search.terms import STOP_WORDS
 from hindbrain.vault.items.item import MemoryItem
@@ -140,8 +141,8 @@ class Relevance:
         self._encoder = encoder
         self._false_rate = min(1.0, false_rate * encoder.false_rate)
         self._seen: dict[str, _Text] = {}
-        self._generic: _Generic | None = None
-        self._typical_bar: float | None = None
+        self._generic: dict[str, _Generic] = {}  # by language; "" is the list for all
+        self._typical: _Memories | None = None
         self._memories: tuple[object, _Memories] | None = None
 
     def rank(
@@ -159,18 +160,23 @@ class Relevance:
         `asked`: somebody asks for memories, so that few words are no reason to doubt. `names`: other names of
         what memories speak of. `version`: the same value promises the same items and names as last time.
         """
+        import numpy as np
+
         if not items or not prompt.strip():
             return []
         memories = self._prepared(items, names, version)
-        prompts = _Prompts([prompt], self._encoder.encode([prompt]))
-        scores = self._scores(prompts, memories)[0]
+        languages = listed_languages(prompt)
+        bar = self._bar(memories, languages)
+        prompts = _Prompts([prompt], self._encoder.encode([prompt]), languages)
+        nearness = np.max([self._known(one).nearness(prompts.vectors) for one in languages], axis=0)
+        scores = self._scores(prompts, memories, nearness)[0]
         if asked:
-            scores += self._encoder.per_missing_word * _missing(_telling(prompt))
-        by_fit = float(scores.max()) - memories.bar  # of the best one, whatever cues say
+            scores += self._encoder.per_missing_word * prompts.missing[0]
+        by_fit = float(scores.max()) - bar  # of the best one, whatever cues say
         scores[memories.cued(prompt)] += _CUE
         best = _best(scores, limit)
         order = sorted(best, key=lambda at: (-scores[at], items[at].path, items[at].line))
-        margins = [float(scores[at]) - memories.bar for at in order]
+        margins = [float(scores[at]) - bar for at in order]
         least = max(0.0, by_fit - _BEHIND_BEST)
         return [Fit(items[at], margin, margin >= least) for at, margin in zip(order, margins, strict=True)]
 
@@ -178,17 +184,8 @@ class Relevance:
         if version is not None and self._memories is not None and self._memories[0] == version:
             return self._memories[1]
         memories = _Memories(items, self._read(text for item in items for text in _texts(item)), names)
-        memories.bar = max(self._bar(memories), self._least_bar())
         self._memories = (version, memories)
         return memories
-
-    def _least_bar(self) -> float:
-        """The bar of a typical memory: among a handful of memories, generic prompts reach little."""
-        if self._typical_bar is None:
-            texts = _typical_memories()
-            typical = [MemoryItem("", text) for text in texts]
-            self._typical_bar = self._bar(_Memories(typical, _read(texts, self._encoder.encode(texts))))
-        return self._typical_bar
 
     def _read(self, texts: Iterable[str]) -> list[_Text]:
         wanted = list(texts)
@@ -198,28 +195,40 @@ class Relevance:
         self._seen = kept
         return [kept[text] for text in wanted]
 
-    def _bar(self, memories: _Memories) -> float:
-        """The score that generic prompts reach among these memories only as often as they may."""
+    def _bar(self, memories: _Memories, languages: Sequence[str]) -> float:
+        """The score that generic prompts of these languages reach as often as they may.
+
+        Among these memories, or among typical ones: among a handful, generic prompts reach little.
+        """
+        if self._typical is None:
+            texts = _typical_memories()
+            items = [MemoryItem("", text) for text in texts]
+            self._typical = _Memories(items, _read(texts, self._encoder.encode(texts)))
+        return max(self._bar_of(some, one) for some in (memories, self._typical) for one in languages)
+
+    def _bar_of(self, memories: _Memories, language: str) -> float:
         import numpy as np
 
-        generic = self._known_generic()
-        best = self._scores(generic.judging, memories, generic.judging_nearness).max(axis=1)
-        return float(np.quantile(best, 1.0 - self._false_rate))
+        if language not in memories.bars:
+            generic = self._known(language)
+            nearness = generic.judging_nearness
+            if language:
+                nearness = np.maximum(nearness, self._known("").nearness(generic.judging.vectors))
+            best = self._scores(generic.judging, memories, nearness).max(axis=1)
+            memories.bars[language] = float(np.quantile(best, 1.0 - self._false_rate))
+        return memories.bars[language]
 
-    def _scores(self, prompts: _Prompts, memories: _Memories, nearness: Vectors | None = None) -> Vectors:
+    def _scores(self, prompts: _Prompts, memories: _Memories, nearness: Vectors) -> Vectors:
         """Rows of prompts, columns of memories."""
         import numpy as np
 
-        generic = self._known_generic()
-        missing = np.array([_missing(words) for words in prompts.telling], dtype=np.float32)
-        nearness = generic.nearness(prompts.vectors) if nearness is None else nearness
-        taken_off = nearness + np.float32(self._encoder.per_missing_word) * missing
+        taken_off = nearness + np.float32(self._encoder.per_missing_word) * prompts.missing
         return memories.fit(prompts, self._encoder.shared_words) - taken_off[:, None]
 
-    def _known_generic(self) -> _Generic:
-        if self._generic is None:
-            self._generic = _Generic(self._encoder)
-        return self._generic
+    def _known(self, language: str) -> _Generic:
+        if language not in self._generic:
+            self._generic[language] = _Generic(self._encoder, language)
+        return self._generic[language]
 
 
 class BestRelevance:
@@ -246,7 +255,7 @@ class BestRelevance:
         version: object = None,
     ) -> list[Fit]:
         """As `Relevance.rank`. An encoder that fails costs its better judgement alone."""
-        for judge in (self._best_for(items), self._table):
+        for judge in (self._best_for(prompt, items), self._table):
             with suppress(EmbedderError):
                 return judge.rank(prompt, items, asked=asked, limit=limit, names=names, version=version)
         return []
@@ -259,9 +268,9 @@ class BestRelevance:
         encoded = self._encoded()
         return encoded is not None and encoded.encode_some(budget_s)
 
-    def _best_for(self, items: Sequence[MemoryItem]) -> Relevance:
+    def _best_for(self, prompt: str, items: Sequence[MemoryItem]) -> Relevance:
         encoded = self._encoded()
-        if encoded is None or not encoded.knows(texts_to_read(items)):
+        if encoded is None or not encoded.knows(texts_to_read(items, listed_languages(prompt))):
             return self._table
         if self._better is None:
             both = SideBySide(encoded, self._table_encoder)
@@ -269,30 +278,43 @@ class BestRelevance:
         return self._better
 
 
-def texts_to_read(items: Sequence[MemoryItem]) -> Iterable[str]:
+def texts_to_read(items: Sequence[MemoryItem], languages: Sequence[str] = ("",)) -> Iterable[str]:
     """Everything that has to be read before memories can be judged."""
     yield from (text for item in items for text in _texts(item))
-    yield from (prompt.text for prompt in generic_prompts())
+    yield from (prompt.text for language in languages for prompt in _prompts_in(language))
     yield from _typical_memories()
 
 
+def listed_languages(prompt: str) -> tuple[str, ...]:
+    """The lists of generic prompts that a prompt is compared with; "" is the one for all."""
+    return ("", *(language for language in prompt_languages(prompt) if prompts_in(language)))
+
+
+def _prompts_in(language: str) -> tuple[GenericPrompt, ...]:
+    return prompts_in(language) if language else generic_prompts()
+
+
 class _Prompts:
-    def __init__(self, texts: Sequence[str], vectors: Vectors) -> None:
-        self.texts = texts
+    def __init__(self, texts: Sequence[str], vectors: Vectors, languages: Sequence[str]) -> None:
+        import numpy as np
+
         self.vectors = vectors
         self.telling = [_telling(text) for text in texts]
+        talk = frozenset[str]().union(*map(_talk_words, languages))
+        # How many telling words each has less than it takes to say something.
+        self.missing = np.array([_missing(words, talk) for words in self.telling], dtype=np.float32)
 
 
 class _Generic:
     """The generic prompts, encoded."""
 
-    def __init__(self, encoder: TextEncoder) -> None:
+    def __init__(self, encoder: TextEncoder, language: str) -> None:
         import numpy as np
 
-        prompts = generic_prompts()
+        prompts = _prompts_in(language)
         self._vectors = encoder.encode([prompt.text for prompt in prompts])
         rows = [at for at, prompt in enumerate(prompts) if prompt.kind in _JUDGED_BY]
-        self.judging = _Prompts([prompts[at].text for at in rows], self._vectors[rows])
+        self.judging = _Prompts([prompts[at].text for at in rows], self._vectors[rows], ("", language))
         among = self._vectors[rows] @ self._vectors.T
         among[np.arange(len(rows)), rows] = -1.0  # each is judged as if it were not in the list
         self.judging_nearness = _mean_of_nearest(among)
@@ -320,14 +342,13 @@ def _read(texts: Sequence[str], vectors: Vectors) -> list[_Text]:
 class _Memories:
     """The vectors and words of the memories, ready to be compared."""
 
-    bar = 0.0
-
     def __init__(
         self, items: Sequence[MemoryItem], texts: Sequence[_Text], names: OtherNames = _NO_NAMES
     ) -> None:
         """`texts`: of each item its text and its cues, one after the other."""
         import numpy as np
 
+        self.bars: dict[str, float] = {}  # what generic prompts reach among them, by language
         self._count = len(items)
         self._vectors = np.stack([text.vector for text in texts])
         self._starts = np.cumsum([0, *(len(_texts(item)) for item in items)])
@@ -345,7 +366,7 @@ class _Memories:
     def fit(self, prompts: _Prompts, shared_words: float) -> Vectors:
         import numpy as np
 
-        scores = np.empty((len(prompts.texts), self._count), dtype=np.float32)
+        scores = np.empty((len(prompts.vectors), self._count), dtype=np.float32)
         for at, vector in enumerate(prompts.vectors):
             scores[at] = np.maximum.reduceat(self._weights * (self._vectors @ vector), self._starts)
         for at, roots in enumerate(prompts.telling):
@@ -392,17 +413,16 @@ def _telling(text: str) -> list[str]:
     return [root for root, weight in telling_words(text).weights.items() if weight == 1.0]
 
 
-def _missing(words: Sequence[str]) -> int:
-    """How many telling words a prompt has less than it takes to say something."""
-    if _talk_words().issuperset(words):
+def _missing(words: Sequence[str], talk: frozenset[str]) -> int:
+    if talk.issuperset(words):
         return _SAYS_NOTHING
     return max(0, _FEW_WORDS - len(words))
 
 
 @cache
-def _talk_words() -> frozenset[str]:
+def _talk_words(language: str) -> frozenset[str]:
     """Telling words of generic small talk, as "continue" in many languages."""
-    talk = (prompt.text for prompt in generic_prompts() if prompt.kind in ("talk", "greeting"))
+    talk = (prompt.text for prompt in _prompts_in(language) if prompt.kind in ("talk", "greeting"))
     return frozenset(word for text in talk for word in _telling(text))
 
 

@@ -28,6 +28,7 @@ from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_en
 from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
 from hindbrain.context.packs.rendering import render, slot_text
 from hindbrain.search.hit import SearchResult
+from hindbrain.search.languages import prompt_languages
 from hindbrain.search.query import Filters, SearchQuery
 
 if TYPE_CHECKING:
@@ -404,7 +405,9 @@ class _Assembly:
         rate = self._sources.false_rate
         if asks_for_notes(self._wanted.intent.query):
             rate = max(rate, ASKED_RATE)
-        verdict = judge(evidence_of(fresh, result.words, result.passages), nulls, rate)
+        languages = prompt_languages(self._wanted.intent.query, {null.language for null in nulls})
+        found = evidence_of(fresh, result.words, result.passages, languages=languages)
+        verdict = judge(found, nulls, rate)
         self._notices += [missing] if missing else []
         self._best, self._abstained = verdict.sure, not verdict.allowed
         return verdict.allowed

@@ -1,7 +1,11 @@
 """What generic prompts get from a vault: measured a piece at a time, and kept beside the index.
 
-    {"v": 1, "recipe": "...", "passages": 17408,
-     "hybrid": {"mean": 0.41, "spread": 0.09, "scores": [[2, 1.3], ...]}, "keyword": {...}}
+    {"v": 3, "recipe": "...", "passages": 17408,
+     "hybrid": {"mean": 0.41, "spread": 0.09, "scores": [[2, 1.3], ...],
+                "languages": {"zh": {"mean": 0.66, "spread": 0.1, "scores": [...]}}},
+     "keyword": {...}}
+
+Besides the common prompts, those of each language that the vault has notes in are measured.
 
 The file is derived: deleting it only means that it is measured again. Where there is none, or a damaged one,
 or one of another recipe, a shipped one takes its place, which lets less through than a vault's own mostly
@@ -13,8 +17,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -22,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from hindbrain.base.files import replace_file
 from hindbrain.context.packs.gate import LEAST_PASSAGES, Evidence, Null, evidence_of, null_of
 from hindbrain.context.topic.intent import understand_intent
-from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.generic_prompts import generic_prompts, prompts_checksum, prompts_in
+from hindbrain.search.languages import LANGUAGES
 from hindbrain.search.query import Mode, SearchQuery
 
 if TYPE_CHECKING:
@@ -31,13 +35,15 @@ if TYPE_CHECKING:
     from hindbrain.search.hit import SearchResult
 
 NULL_FILE = "generic.json"  # in the state folder; of vaults from LEAST_PASSAGES on
-_VERSION = 2  # another one when other prompts or other weights give other scores
+_VERSION = 3  # another one when other prompts or other weights give other scores
 _GROWTH = 1.2  # or shrunk by as much: then it is measured again
 _HITS = 10  # that are asked for; the gate looks at the first few
 _FEW = 6  # of as many prompts one is measured where each is a request to a service
 # Small talk is not compared with: it finds little, and would lower the bar for all short prompts.
 COMPARED = ("coding", "agent", "general")
 _MODES: tuple[Mode, ...] = ("hybrid", "keyword")
+_LEAST_FOUND = 30  # prompts of a language that found something; of fewer no bar is made
+_ALIKE = {"ja": "zh"}  # cut into pairs of characters, too: the shipped null of the other holds
 
 
 class Nulls(NamedTuple):
@@ -46,6 +52,7 @@ class Nulls(NamedTuple):
     recipe: str  # of what they depend on: see `recipe_of`
     passages: int  # of the index that they were measured on
     by_mode: Mapping[Mode, Null]
+    by_language: Mapping[Mode, tuple[Null, ...]] = {}
 
     def is_due(self, recipe: str, passages: int) -> bool:
         """Is it time to measure again?"""
@@ -59,49 +66,72 @@ Found: TypeAlias = dict[Mode, dict[str, Evidence]]  # by the way of searching an
 
 def recipe_of(embedder: str, profile: str) -> str:
     """What a null depends on besides the notes. `embedder`: of the index's vectors; "" without any."""
-    prompts = zlib.crc32("\n".join(prompt.text for prompt in generic_prompts()).encode())
-    return f"{_VERSION} {prompts:08x} {profile} {embedder}"
+    return f"{_VERSION} {prompts_checksum()} {profile} {embedder}"
 
 
 class NullMeasure:
     """One measuring of a vault, which may take its time."""
 
     def __init__(
-        self, search: Callable[[SearchQuery], SearchResult], recipe: str, passages: int, *, remote: bool
+        self,
+        search: Callable[[SearchQuery], SearchResult],
+        recipe: str,
+        passages: int,
+        *,
+        remote: bool,
+        languages: Sequence[str] = (),
     ) -> None:
-        """`remote`: each search by meaning asks a service; a part of the prompts must do."""
+        """`remote`: each search by meaning asks a service; a part of the common prompts must do.
+        `languages`: that the notes are in, besides English.
+        """
         self._search = search
         self._recipe = recipe
         self._passages = passages
-        self.found: Found = {mode: {} for mode in _MODES}
+        self.found: dict[str, Found] = {name: {mode: {} for mode in _MODES} for name in ("", *languages)}
         prompts = [prompt.text for prompt in generic_prompts() if prompt.kind in COMPARED]
         few = prompts[::_FEW] if remote else prompts
-        self._left: list[tuple[Mode, str]] = [("keyword", text) for text in prompts]
-        self._left += [("hybrid", text) for text in few]
+        self._left: list[tuple[Mode, str, str]] = [("keyword", "", text) for text in prompts]
+        self._left += [("hybrid", "", text) for text in few]
+        for name in languages:
+            own = [prompt.text for prompt in prompts_in(name) if prompt.kind in COMPARED]
+            self._left += [(mode, name, text) for mode in _MODES for text in own]
 
     def go_on(self, is_time_up: Callable[[], bool] = lambda: False) -> bool:
         """Measure until the time is up; True while there is more to do. Raises as a search does."""
         while self._left:
             if is_time_up():
                 return True
-            mode, text = self._left.pop()
+            mode, language, text = self._left.pop()
             query = understand_intent(text).query
             if not query.strip():
                 continue
             result = self._search(SearchQuery(query, k=_HITS, mode=mode, exact=False))
             if result.hits and result.mode == mode:  # not by words for want of vectors
-                self.found[mode][text] = evidence_of(result.hits, result.words, result.passages, own=1)
+                languages = (language,) if language else ()
+                found = evidence_of(result.hits, result.words, result.passages, 1, languages)
+                self.found[language][mode][text] = found
         return False
 
     def kept(self) -> Nulls:
-        nulls = {mode: null_of([*own.values()]) for mode, own in self.found.items() if own}
-        return Nulls(self._recipe, self._passages, nulls)
+        nulls = {mode: null_of([*own.values()]) for mode, own in self.found[""].items() if own}
+        by_language = {
+            mode: tuple(
+                null_of([*found[mode].values()], language)
+                for language, found in self.found.items()
+                if language and len(found[mode]) >= _LEAST_FOUND
+            )
+            for mode in _MODES
+        }
+        return Nulls(self._recipe, self._passages, nulls, by_language)
 
 
 def shipped_nulls(mode: str, passages: int) -> tuple[tuple[Null, ...], str]:
     """Those of no vault in particular, for a way of searching and the size of an index."""
-    size = "small" if passages < LEAST_PASSAGES else "large"
-    return (_shipped()[size].by_mode[_way(mode)],), ""
+    shipped = _shipped()["small" if passages < LEAST_PASSAGES else "large"]
+    way = _way(mode)
+    own = {null.language: null for null in shipped.by_language.get(way, ())}
+    alike = [own[known]._replace(language=name) for name, known in _ALIKE.items() if known in own]
+    return (shipped.by_mode[way], *own.values(), *alike), ""
 
 
 def _way(mode: str) -> Mode:
@@ -139,7 +169,10 @@ class NullReader:
         kept = self.read()
         own = kept.by_mode.get(_way(mode))
         if own is not None and kept.recipe == recipe:
-            return (own, *shipped_nulls(mode, 0)[0]), ""
+            languages = kept.by_language.get(_way(mode), ())
+            known = {"", *(null.language for null in languages)}
+            small = (null for null in shipped_nulls(mode, 0)[0] if null.language in known or not languages)
+            return (own, *languages, *small), ""
         nulls, _ = shipped_nulls(mode, passages)
         return nulls, "" if passages < LEAST_PASSAGES else f"gate_unmeasured: {self.why()}"
 
@@ -162,14 +195,19 @@ def _shipped() -> Mapping[str, Nulls]:
 
 def as_json(kept: Nulls) -> str:
     told = {
-        mode: {
-            "mean": round(null.cosine_mean, 4),
-            "spread": round(null.cosine_spread, 4),
-            "scores": [[words, round(score, 3)] for words, score in null.scores],
-        }
+        mode: _told(null)
+        | {"languages": {one.language: _told(one) for one in kept.by_language.get(mode, ())}}
         for mode, null in kept.by_mode.items()
     }
     return json.dumps({"v": _VERSION, "recipe": kept.recipe, "passages": kept.passages, **told})
+
+
+def _told(null: Null) -> dict[str, Any]:
+    return {
+        "mean": round(null.cosine_mean, 4),
+        "spread": round(null.cosine_spread, 4),
+        "scores": [[words, round(score, 3)] for words, score in null.scores],
+    }
 
 
 def _parsed(file: Path) -> Nulls | None:
@@ -184,12 +222,16 @@ def _from_json(told: Mapping[str, Any]) -> Nulls:
     if told["v"] != _VERSION:
         raise ValueError(f"version {told['v']!r}")
     by_mode = {mode: _null(told[mode]) for mode in _MODES if mode in told}
-    return Nulls(str(told["recipe"]), int(told["passages"]), by_mode)
+    by_language = {
+        mode: tuple(_null(own, name) for name, own in told[mode]["languages"].items() if name in LANGUAGES)
+        for mode in by_mode
+    }
+    return Nulls(str(told["recipe"]), int(told["passages"]), by_mode, by_language)
 
 
-def _null(told: Mapping[str, Any]) -> Null:
+def _null(told: Mapping[str, Any], language: str = "") -> Null:
     scores = tuple(sorted((int(words), float(score)) for words, score in told["scores"]))
-    null = Null(scores, float(told["mean"]), float(told["spread"]))
+    null = Null(scores, float(told["mean"]), float(told["spread"]), language)
     numbers = (null.cosine_mean, null.cosine_spread, *(score for _, score in scores))
     if not scores or not all(map(math.isfinite, numbers)):
         raise ValueError("not a null")
