@@ -880,6 +880,7 @@ class App:
             index_standing=self._index_standing,
             note_names=self._note_names,
             other_names=self._other_names,
+            past_runs=lambda topic: self.learning.past_runs(topic),
             index_path=self.index_path,
             layout=lambda: self.layout,
             hits=c.number("search.k"),

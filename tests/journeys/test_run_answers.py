@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+# `benchmarks` is no part of the installed package.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks import run_answers
 
 from hindbrain.edge.main import main
 from hindbrain.vault.layout import LAYOUTS
@@ -61,6 +67,27 @@ def test_a_question_gets_what_the_run_found(worked: Vault, capsys: pytest.Captur
     assert "LH 123" in flight and "Meier" not in flight
     roof = asked(worked, "who made the best offer for the roof?", capsys)
     assert "18,400 EUR" in roof and "LH 123" not in roof
+
+
+def test_recall_tells_a_run_once(worked: Vault, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["recall", "which flight did you find?", "--vault", str(worked.root)]) == 0
+    told = capsys.readouterr().out
+    assert told.count("LH 123") == 1 and "earlier runs" in told
+    assert main(["recall", "which flight did you find?", "--vault", str(worked.root), "--json"]) == 0
+    (run, *_) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["command"].startswith("find the cheapest flight") and "240 EUR" in run["answer"]
+
+
+@pytest.mark.promise("P36")
+def test_answers_are_found_by_a_paraphrase(tmp_path: Path) -> None:
+    """All pairs of `benchmarks.run_answers`."""
+    pairs = run_answers.read_pairs()
+    with run_answers.worked(tmp_path, pairs, encodes=False) as app:
+        found = [
+            any(run.answer == pair.answer for run in app.memory.recall(pair.question).runs) for pair in pairs
+        ]
+    assert len(found) == 100 and sum(found) >= 80
 
 
 @pytest.mark.parametrize("prompt", ["refactor this function", "sounds good", "write a haiku about autumn"])
