@@ -34,6 +34,7 @@ from benchmarks import (
     prompts,
     real_runs,
     real_vaults,
+    run_answers,
     scifact,
     service_latency,
     sync,
@@ -58,7 +59,7 @@ ALL = tuple(
     for module in (
         locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
         memory_lane, late_interaction, drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server,
-        hook_latency, service_latency, tool_tokens, learning, real_runs, harm, learn_scale,
+        hook_latency, service_latency, tool_tokens, learning, real_runs, run_answers, harm, learn_scale,
         agent_overhead,
     )
 )  # fmt: skip

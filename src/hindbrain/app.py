@@ -698,6 +698,14 @@ class App:
 
     @cached_property
     def _relevance(self) -> BestRelevance:
+        return self._make_relevance()
+
+    @cached_property
+    def _run_relevance(self) -> BestRelevance:
+        """As `_relevance`, for what runs found: each knows what it judged last."""
+        return self._make_relevance()
+
+    def _make_relevance(self) -> BestRelevance:
         """Judges memories on this machine, whatever makes the vectors of notes."""
         from hindbrain.memory.relevance import BestRelevance, TableEncoder, WordsAlone
         from hindbrain.models.static import load_static
@@ -872,6 +880,7 @@ class App:
             index_standing=self._index_standing,
             note_names=self._note_names,
             other_names=self._other_names,
+            past_runs=lambda topic: self.learning.past_runs(topic),
             index_path=self.index_path,
             layout=lambda: self.layout,
             hits=c.number("search.k"),
@@ -933,6 +942,7 @@ class App:
             # Commands are compared at each prompt: not worth a request to a service.
             embedder=lambda: None if self._is_remote else self.embedder,
             chat=lambda: self.chat,
+            relevance=lambda: self._run_relevance,
             lesson_notes=self._lesson_notes,
             daily_tokens=c.number("learn.daily_tokens"),
             thresholds=Thresholds(

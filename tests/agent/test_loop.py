@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agent.run_bench import Bench, Person, texts, tool
 
-from hindbrain.agent.loop import says_done, without_token
+from hindbrain.agent.loop import says_done
 from hindbrain.agent.messages import from_messages, to_messages, within
-from hindbrain.agent.run import Limits, RunRequest
+from hindbrain.agent.run import Limits, RunRequest, without_token
 from hindbrain.agent.tools.tool import Result
 from hindbrain.base.errors import ModelError, NotFound, UsageError
 from hindbrain.context.history.window import ContextWindow, budget_of

@@ -276,6 +276,7 @@ def test_the_vault_tells_its_owner_what_happened_and_what_was_learned(live: Live
         "## 2026-05-16T12:00:00Z\n"
         f'- **Command:** "publish the page about the museum" ^{runs[_MUSEUM]}\n'
         "- **Outcome:** Success (score: 100)\n"
+        "- **Result:** The page about the museum is published.\n"
         "- **Iterations:** 5\n"
         "- **Key actions:** list_files(style), read_file(style/layout.html), read_file(drafts/museum.md), "
     ) in month.note("Learning/Task Log.md")
@@ -295,9 +296,9 @@ def test_the_vault_tells_its_owner_what_happened_and_what_was_learned(live: Live
     assert re.search(r"^# Publish the page about the \{\w+\}$", note, re.MULTILINE)
     assert re.search(r"^\d\. read_file\(style/layout\.html\)", note, re.MULTILINE)
     assert f"- [[Agent/Learning/Task Log#^{runs[_LIBRARY]}]]" in note
-    assert "- [12:00] `done` publish the page about the library (score: 100) (3 iterations)" in month.note(
-        "Daily/2026-06-13.md"
-    )
+    day = month.note("Daily/2026-06-13.md")
+    done = "- [12:00] `done` publish the page about the library (score: 100)"
+    assert f"{done} — The page about the library is published. (3 iterations)" in day
     assert "`failed` publish the page about the ferry (score: 50) — " in month.note("Daily/2026-05-15.md")
 
 

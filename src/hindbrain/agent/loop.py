@@ -58,10 +58,6 @@ def says_done(text: str) -> bool:
     return any(line.strip() == COMPLETION_TOKEN for line in text.splitlines())
 
 
-def without_token(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if line.strip() != COMPLETION_TOKEN).strip()
-
-
 def _answer(now: Progress, means: Means) -> ChatAnswer:
     said, command = _conversation(now)
     hands = means.hands

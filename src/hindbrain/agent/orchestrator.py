@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.agent.carrying_out import Hands
 from hindbrain.agent.entries import Advised, Closed, Ended, Judged, Opened
-from hindbrain.agent.loop import Means, Outcome, iterate, without_token
+from hindbrain.agent.loop import Means, Outcome, iterate
 from hindbrain.agent.progress import FINISH, Progress
 from hindbrain.agent.room import Room, Talk
-from hindbrain.agent.run import End, Limits, Listener, RunRequest, RunResult, Said, nobody
+from hindbrain.agent.run import End, Limits, Listener, RunRequest, RunResult, Said, nobody, without_token
 from hindbrain.agent.stuck import advice, circle
 from hindbrain.agent.summaries import Summaries, Summarizer
 from hindbrain.agent.verify.engine import VerificationEngine, feedback

@@ -22,7 +22,7 @@ from hindbrain.agent.entries import (
     Returned,
     Started,
 )
-from hindbrain.agent.run import RunRequest
+from hindbrain.agent.run import RunRequest, without_token
 from hindbrain.agent.safety.taint import Taint
 from hindbrain.agent.stuck import Deed, circle
 from hindbrain.agent.tools.tool import Result
@@ -186,7 +186,12 @@ class Progress:
             *self._close(entry.at),
             # What nobody did wrong is no failure to learn from.
             RunEnded(
-                self.run, entry.at, "unknown" if entry.blameless else entry.end, self.score, entry.reason
+                self.run,
+                entry.at,
+                "unknown" if entry.blameless else entry.end,
+                self.score,
+                entry.reason,
+                without_token(self.said),
             ),
         ]
 

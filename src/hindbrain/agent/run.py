@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 COMPLETION_TOKEN = "TASK_COMPLETE"  # on a line of its own: the model says that it is done
 LEAST_WINDOW = 2_000  # tokens; with less, there is no room for the instructions
 
+
+def without_token(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if line.strip() != COMPLETION_TOKEN).strip()
+
+
 End: TypeAlias = Literal["complete", "fail", "stuck", "cancelled", "waiting"]
 
 

@@ -17,6 +17,7 @@ from hindbrain.base.plural import plural
 from hindbrain.context.packs.learned import Match, Matches
 from hindbrain.index.spoken import spoken
 from hindbrain.learn.told import Told, told_in
+from hindbrain.memory.answers import PastRun
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.skills.skill import Skill
     from hindbrain.learn.templates.template import Step, Template
+    from hindbrain.memory.relevance import BestRelevance
     from hindbrain.models.embedder import Embedder
 
 _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
@@ -44,7 +46,7 @@ class Known(NamedTuple):
     templates: Sequence[Template]
     skills: Sequence[Skill]
     issues: Sequence[Told]  # corrections among them
-    runs: Sequence[Told]  # that went well
+    runs: Sequence[Told]
     problems: tuple[str, ...]
 
 
@@ -52,9 +54,14 @@ class Fitting:
     """For one thread. `read` gives what the notes say now."""
 
     def __init__(
-        self, desk: Desk, embedder: Callable[[], Embedder | None], read: Callable[[], Known]
+        self,
+        desk: Desk,
+        embedder: Callable[[], Embedder | None],
+        read: Callable[[], Known],
+        relevance: Callable[[], BestRelevance],
     ) -> None:
         self._desk = desk
+        self._relevance = relevance
         self._embedder = embedder
         self._read = read
         self._seen: tuple[object, ...] = ()
@@ -66,7 +73,7 @@ class Fitting:
         index = self._index()
         app = apps[0] if len(apps) == 1 else ""
         lessons = self._lessons(index, command, app)
-        near = self._told(index.runs, command, ALIKE_ALONE, _MOST_RUNS)
+        near = self._told(index.good_runs, command, ALIKE_ALONE, _MOST_RUNS)
         templates = tuple(self._templates(index, command, app, near[0].score if near else 0.0))
         skills = tuple(self._skills(index.known.skills, command))
         least = _ALIKE if templates or skills else ALIKE_ALONE
@@ -75,7 +82,26 @@ class Fitting:
         issues = self._told(index.issues, command, least, room, covered)
         runs = tuple(run for run in near if run.score >= least)
         found = (*(_lesson(noted, score) for noted, score in lessons), *issues)
-        return Matches(found, templates, skills, runs, index.known.problems)
+        return Matches(found, templates, skills, runs, self._answers(index, command), index.known.problems)
+
+    def _answers(self, index: _Index, prompt: str) -> tuple[Match, ...]:
+        from hindbrain.learn.cases import answering
+
+        near = answering(prompt, index.known.runs[-_MOST_ENTRIES:], self._relevance())
+        return tuple(_entry(told, score)._replace(text=_only_answer(told.text)) for told, score in near)
+
+    def past_runs(self, topic: str) -> list[PastRun]:
+        """Runs whose answers somebody who asks may mean."""
+        from hindbrain.learn.cases import answering
+
+        runs = self._index().known.runs[-_MOST_ENTRIES:]
+        return [
+            PastRun(
+                told.id.removeprefix("^"), told.commands[0], told.answer, told.date, told.path,
+                told.first_line, told.source, told.went_well,
+            )
+            for told, _ in answering(topic, runs, self._relevance(), asked=True)
+        ]  # fmt: skip
 
     def _index(self) -> _Index:
         """What the notes say, read again when one of them has another stamp."""
@@ -166,7 +192,7 @@ class _Index:
         self.known = known
         self.templates = TemplateMatcher(known.templates, embedder)
         self.issues = _Entries(known.issues, embedder)
-        self.runs = _Entries(known.runs, embedder)
+        self.good_runs = _Entries([run for run in known.runs if run.went_well], embedder)
 
 
 class _Entries:
@@ -191,6 +217,11 @@ class _Entries:
             if near[at] < least:
                 return
             yield self._entries[at], round(min(1.0, float(near[at])), 4)
+
+
+def _only_answer(text: str) -> str:
+    """Of an entry what was asked for and what came of it."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("- **Key actions:**"))
 
 
 def read_entries(desk: Desk, role: str, problems: list[str]) -> list[Told]:

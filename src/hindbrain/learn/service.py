@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from hindbrain.learn.stats.figures import Stats
     from hindbrain.learn.templates.book import TemplateBook
     from hindbrain.learn.templates.template import Template
+    from hindbrain.memory.answers import PastRun
     from hindbrain.memory.inbox.inbox_note import Proposal
+    from hindbrain.memory.relevance import BestRelevance
     from hindbrain.memory.service import Memory
     from hindbrain.models.chat import ChatModel
     from hindbrain.models.embedder import Embedder
@@ -61,6 +63,7 @@ class Around(NamedTuple):
     writer: Callable[[], VaultWriter]
     embedder: Callable[[], Embedder | None]  # None: commands are compared by their words
     chat: Callable[[], ChatModel | None]
+    relevance: Callable[[], BestRelevance]  # judges how well what runs found fits a prompt
     lesson_notes: Callable[[], list[str]]  # paths of notes that say `type: lesson`; [] without an index
     daily_tokens: int = 0  # that background work may spend on the chat model
     thresholds: Thresholds = Thresholds()  # of consolidation
@@ -147,6 +150,10 @@ class Learning:
     def matches(self, command: str, apps: Sequence[str] = ()) -> Matches:
         """What fits a command that is about to be carried out."""
         return self._fitting.matches(command, apps)
+
+    def past_runs(self, topic: str) -> list[PastRun]:
+        """Earlier runs whose answers a question may mean."""
+        return self._fitting.past_runs(topic)
 
     def injected(self, pack: Pack) -> tuple[str, ...]:
         """The ids of what a pack brings into a prompt, as `context.injected` tells them."""
@@ -355,7 +362,7 @@ class Learning:
     def _fitting(self) -> Fitting:
         from hindbrain.learn.fitting import Fitting
 
-        return Fitting(self._desk, self._around.embedder, self._known)
+        return Fitting(self._desk, self._around.embedder, self._known, self._around.relevance)
 
     def _known(self) -> Known:
         from hindbrain.learn.fitting import Known, read_entries
@@ -370,7 +377,7 @@ class Learning:
         }
         return Known(
             [one for one in noted if not one.struck], templates, skills.skills,
-            [*told["issues"], *told["corrections"]], [one for one in told["task_log"] if one.went_well],
+            [*told["issues"], *told["corrections"]], told["task_log"],
             (*problems, *book.problems),
         )  # fmt: skip
 

@@ -34,6 +34,7 @@ _ACTIONS = re.compile(r"- \*\*(?:Actions|Key actions):\*\*\s*(.*)")
 _ORIGINAL = re.compile(r"- \*\*Original:\*\*")
 _NEXT_CALL = re.compile(r"(?: x\d+)?, (?=[\w.:/-]+\()")
 _TIMES = re.compile(r" x\d+$")
+_RESULT = re.compile(r"- \*\*Result:\*\*\s*(.*)")
 _WENT_WELL = re.compile(r"- \*\*Outcome:\*\*\s*Success", re.IGNORECASE)
 
 
@@ -67,6 +68,11 @@ class Told(NamedTuple):
                 calls = unescape(said[1], mask_code(said[1]))
                 return tuple(_TIMES.sub("", call) for call in _NEXT_CALL.split(calls) if "(" in call)
         return ()
+
+    @property
+    def answer(self) -> str:
+        """What the run found, in one line; "" when it does not say."""
+        return next((found[1] for line in self.text.split("\n") if (found := _RESULT.match(line))), "")
 
     @property
     def corrects(self) -> bool:

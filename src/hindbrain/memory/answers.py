@@ -59,6 +59,19 @@ class RecalledMemory(NamedTuple):
     feedback: float = 0.0  # by which its importance counts as more or less; -0.2..0.2
 
 
+class PastRun(NamedTuple):
+    """What an earlier run of an agent found."""
+
+    id: str  # without "^"; "" when its entry has none
+    command: str
+    answer: str
+    date: str  # YYYY-MM-DD
+    path: str
+    line: int
+    source: str = "tool"
+    went_well: bool = False
+
+
 class Recalled(NamedTuple):
     """What is known on a topic. Empty: nothing was found; `notices` say what could not be looked at."""
 
@@ -66,6 +79,7 @@ class Recalled(NamedTuple):
     memories: tuple[RecalledMemory, ...]  # best first
     passages: tuple[Hit, ...]  # of other notes
     notices: tuple[str, ...] = ()
+    runs: tuple[PastRun, ...] = ()  # of agents, whose answers may be meant
 
 
 class Forgotten(NamedTuple):

@@ -6,7 +6,7 @@ given to whom; what is done with the parts is in `service`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from hindbrain.vault.items.item import MemoryItem, trust_of
 if TYPE_CHECKING:
     from hindbrain.index.standing import IndexStanding
     from hindbrain.index.sync import SyncReport
+    from hindbrain.memory.answers import PastRun
     from hindbrain.memory.conflicts.conflict import ConflictJudge
     from hindbrain.memory.daily.daily import Daily
     from hindbrain.memory.forgetting.ledger import Ledger
@@ -67,6 +68,7 @@ class Surroundings(NamedTuple):
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     other_names: Callable[[], OtherNames]  # of notes that have aliases; none without an index
+    past_runs: Callable[[str], Sequence[PastRun]]  # whose answers a question may mean, the likeliest first
     index_path: Path
     layout: Callable[[], Layout]
     relevance: Callable[[], BestRelevance]  # judges how well memories fit a prompt

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.items.item import MemoryItem
 
 NOTHING_CLOSE = "nothing_close"  # begins the notice
+_TELL_RUNS = ("task_log", "recent", "status")  # notes that tell runs, which are recalled as such
 _MOST = 50
 _SPARE = 3
 _NOTES_SHARE = 3  # one of so many places is kept for passages of other notes, where these may well answer
@@ -54,7 +55,10 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     close, guesses = _judged(memory, topic, moves)
     items = memory.book.items()
     notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
+    runs = tuple(memory.past_runs(topic))
     passages = _passages(memory, topic, k, {item.path for item in items}, notices)
+    told = {f"^{run.id}" for run in runs if run.id}  # once is enough
+    passages = [hit for hit in passages if not any(id_ in hit.text for id_ in told)]
     if close:
         notices = [notice for notice in notices if not notice.startswith(NOT_FOUND)]
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
@@ -70,7 +74,7 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     found = [one._replace(feedback=moves.get(one.item.id, NONE).change) for one in found[: k - len(passages)]]
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
-    return Recalled(topic, tuple(found), tuple(passages), tuple(notices))
+    return Recalled(topic, tuple(found), tuple(passages), tuple(notices), runs)
 
 
 def matching(memory: Memory, words: str) -> list[MemoryItem]:
@@ -161,7 +165,13 @@ def _passages(memory: Memory, topic: str, k: int, places: set[str], notices: lis
     # What waits in the inbox is nobody's word yet: it is shown to its owner, not to whoever recalls.
     # What was archived is found by who searches for it, and not put before an agent again.
     hidden = {*places, memory.inbox.path, *archived_memory_notes(memory.layout, memory.root)}
-    return [hit for hit in result.hits if hit.path not in hidden and _says_something(hit)]
+    return [
+        hit
+        for hit in result.hits
+        if hit.path not in hidden
+        and memory.layout.role_of(hit.path) not in _TELL_RUNS
+        and _says_something(hit)
+    ]
 
 
 def _says_something(hit: Hit) -> bool:

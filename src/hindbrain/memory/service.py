@@ -19,6 +19,7 @@ from hindbrain.memory.answers import (
     Forgotten,
     LeftOutCue,
     MemoryStatus,
+    PastRun,
     Recalled,
     Remembered,
     Settled,
@@ -139,6 +140,10 @@ class Memory(MemoryParts):
             if one.item.path:
                 self.count_access(one.item.path, topic, one.item.id)
         return found
+
+    def past_runs(self, topic: str) -> Sequence[PastRun]:
+        """Earlier runs whose answers a question may mean."""
+        return self._around.past_runs(topic)
 
     def live_items(self) -> list[MemoryItem]:
         """What holds, also what is acknowledged and on its way into its note."""

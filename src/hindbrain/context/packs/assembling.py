@@ -542,7 +542,9 @@ def _fitting(matches: Matches, slot: str) -> Sequence[Match]:
     if slot == "template":
         return sorted((*matches.skills, *matches.templates), key=lambda match: -match.score)[:1]
     if slot == "relevant":
-        return () if matches.skills or matches.templates else matches.runs
+        known = () if matches.skills or matches.templates else matches.runs
+        asked = {match.id for match in matches.answers}
+        return (*matches.answers, *(match for match in known if match.id not in asked))
     return {"lessons": matches.lessons, "skills": matches.skills}.get(slot, ())
 
 

@@ -35,4 +35,5 @@ class Matches(NamedTuple):
     templates: tuple[Match, ...] = ()
     skills: tuple[Match, ...] = ()
     runs: tuple[Match, ...] = ()  # that went well, for a command that has no template yet
+    answers: tuple[Match, ...] = ()  # runs whose answer is asked for
     problems: tuple[str, ...] = ()  # notes that could not be read

@@ -80,6 +80,7 @@ def recalled_data(found: Recalled) -> dict[str, Any]:
             }
             for memory in found.memories
         ],
+        "runs": [run._asdict() for run in found.runs],
         "passages": [hit_data(hit) for hit in found.passages],
         "notices": list(found.notices),
     }
@@ -88,17 +89,25 @@ def recalled_data(found: Recalled) -> dict[str, Any]:
 def _show(found: Recalled, out: Output) -> None:
     for memory in found.memories:
         out.line(_memory_line(memory, out))
+    if found.runs:
+        out.line(out.paint("earlier runs", BOLD))
+        for run in found.runs:
+            where = out.paint(f"{safe(run.path)}:{run.line}", CYAN)
+            about = out.paint(
+                f"{run.date}" + ("" if run.went_well else " · not known to have gone well"), DIM
+            )
+            out.line(f"- {safe(run.command)}: {safe(run.answer)}\n    {about}   {where}")
     if found.passages:
         from hindbrain.edge.hit_text import hit_lines
 
-        if found.memories:
+        if found.memories or found.runs:
             out.line()
         out.line(out.paint("in other notes", BOLD))
         for text in hit_lines(found.passages, out, explain=False):
             out.line(text)
     for notice in found.notices:
         out.warn(notice)
-    if not found.memories and not found.passages:
+    if not (found.memories or found.passages or found.runs):
         where = " in what could be looked at" if found.notices else ""
         out.say(f"nothing is known about {found.topic!r}{where}; try other words, or hindbrain search")
 

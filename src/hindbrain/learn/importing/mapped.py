@@ -74,7 +74,8 @@ class _Run:
         score = self._score(paths)
         reason = _text(self._any(paths.reason))
         ended = max(_time(self._any(paths.ended), self._at), *(event.at for event in (created, *steps)))
-        return [created, *steps, RunEnded(run, ended, self._end(score), score, reason)]
+        answer = _text(self._any(paths.answer))
+        return [created, *steps, RunEnded(run, ended, self._end(score), score, reason, answer)]
 
     def _steps(self) -> Iterator[Record]:
         paths = self._mapped.events

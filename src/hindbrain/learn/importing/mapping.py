@@ -40,6 +40,7 @@ class RunPaths(NamedTuple):
     outcome: str = ""
     score: str = ""
     reason: str = ""
+    answer: str = ""
     app: str = ""
 
 

@@ -18,6 +18,7 @@ from hindbrain.learn.importing.outcomes import call_failed, first_line
 from hindbrain.learn.importing.prompts import LONGEST_COMMAND, cut_at_word
 from hindbrain.learn.importing.turns import steps_of
 from hindbrain.learn.runs.events import Event, RunCreated, RunEnded
+from hindbrain.learn.runs.gist import last_telling
 
 _HOST = "tau-bench"
 _SHORT = 160  # characters of what is wanted up to which what else is wanted is added
@@ -101,7 +102,10 @@ def _run(record: Record, domain: str, at: float) -> list[Event]:
         run, at, wanted(messages), _HOST, f"{domain}-{task}/{trial}", source="import", app=domain
     )
     reason = "" if won else _last_error(messages)
-    ended = RunEnded(run, at, "complete" if won else "fail", score=100 if won else 0, reason=reason)
+    said = [message.text for message in messages if message.role == "assistant" and not message.tool]
+    ended = RunEnded(
+        run, at, "complete" if won else "fail", 100 if won else 0, reason, answer=last_telling(said)
+    )
     return [created, *steps_of(messages, run, at), ended]
 
 

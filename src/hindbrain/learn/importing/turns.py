@@ -27,6 +27,7 @@ from hindbrain.learn.importing.prompts import (
     only_praises,
 )
 from hindbrain.learn.runs.events import LATEST, Event, IterationStarted, RunCreated, RunEnded, ToolExecuted
+from hindbrain.learn.runs.gist import last_telling
 from hindbrain.learn.runs.journal import digest_of, said_by
 
 # How a transcript's reader says that the person stopped the agent; some hosts put it into a tool's result.
@@ -55,6 +56,7 @@ class _Turn:
         self.done: list[tuple[_Call, ToolExecuted | None]] = []  # in the order of the calls
         self.effort = outcomes.Effort()
         self.last_words = ""
+        self.said: list[str] = []
         self.answered = False  # the last thing in it is the agent's word
         self.interrupted = False
         self._calling = False
@@ -67,6 +69,7 @@ class _Turn:
                 self._call(message, at)
             elif message.text:
                 self.last_words, self.answered, self._calling = message.text, True, False
+                self.said.append(message.text)
         elif message.role == "tool":
             self._calling, self.answered = False, False
             self.interrupted = message.text.startswith((*_REFUSED, INTERRUPTED))
@@ -168,7 +171,9 @@ class Cutter:
         created = RunCreated(
             run, turn.started, turn.command, self._host, turn.session, self._source, turn.app
         )  # fmt: skip
-        return [created, *turn.steps(run), RunEnded(run, turn.ended, verdict.end, reason=verdict.reason)]
+        answer = last_telling(turn.said) if turn.answered else ""
+        ended = RunEnded(run, turn.ended, verdict.end, reason=verdict.reason, answer=answer)
+        return [created, *turn.steps(run), ended]
 
     def _run_id(self, turn: _Turn) -> str:
         prompt = turn.prompt

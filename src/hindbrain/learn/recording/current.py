@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.pages.sections import section_at, with_section
+from hindbrain.learn.recording.daily_lines import summary
 from hindbrain.learn.recording.entries import ids_in
 from hindbrain.learn.recording.places import first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
 from hindbrain.learn.recording.wording import block_id, clock_of, day_of, outcome, stamp
+from hindbrain.memory.policy.provenance import lowest
 from hindbrain.vault.lines import NoteLines
 
 if TYPE_CHECKING:
@@ -86,8 +88,9 @@ class Current:
             f'- **Last command:** "{command.text}"{source_mark(command.source, note_is)}',
             f"- **Last outcome:** {outcome(last)}",
         ]
-        if last.outcome != "success" and (reason := self._screen.reason(last)).text:
-            lines.append(f"- **Reason:** {reason.text}{source_mark(reason.source, note_is)}")
+        if (told := summary(last, self._screen)).text:
+            name = "Result" if last.outcome == "success" else "Reason"
+            lines.append(f"- **{name}:** {told.text}{source_mark(told.source, note_is)}")
         for one in still_open(episodes):
             told = self._screen.command(one)
             mark = source_mark(told.source, note_is)
@@ -134,8 +137,10 @@ class Current:
     def _recent_text(self, episode: Episode, note_is: str) -> str:
         command = self._screen.command(episode)
         word = _WORDS.get(episode.outcome, episode.outcome)
-        mark = source_mark(command.source, note_is)
-        return f"[{clock_of(episode.started)}] {command.text} ({word}){mark}"
+        came_of_it = summary(episode, self._screen)
+        mark = source_mark(lowest((command.source, came_of_it.source)), note_is)
+        told = f" — {came_of_it.text}" if came_of_it.text else ""
+        return f"[{clock_of(episode.started)}] {command.text} ({word}){told}{mark}"
 
     def _summarise(self, fallen: Mapping[str, str], known: Mapping[str, Episode]) -> None:
         if not fallen:

@@ -1,6 +1,6 @@
 """A run as a line in the note of its day, below "Events". One write for each day.
 
-- [14:30] `done` Open Chrome and go to github.com (score: 92) (4 iterations) ^r-20260220-143000-7f3k
+- [14:30] `done` Find the cheapest flight (score: 92) — LH 123, 240 EUR (4 iterations) ^r-20260220-143000-7f3k
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hindbrain.base.clock import local_time
 from hindbrain.base.plural import plural
 from hindbrain.learn.recording.entries import ids_in
 from hindbrain.learn.recording.places import note_source
-from hindbrain.learn.recording.screening import Screen, source_mark
+from hindbrain.learn.recording.screening import Screen, Told, source_mark
 from hindbrain.learn.recording.wording import block_id, clock_of, day_of, done, scored
 from hindbrain.memory.daily.daily import NOTES_BACK, DayEntry, OpenNote, without_settled
 from hindbrain.memory.daily.daily_note import EVENTS, add_items
@@ -26,14 +26,20 @@ if TYPE_CHECKING:
 
 
 def daily_line(episode: Episode, screen: Screen, note_is: str) -> str:
-    """The reference's form: time, status, command, score, what went wrong, iterations."""
-    command = screen.command(episode)
-    reason = screen.reason(episode)
+    """The reference's form: time, status, command, score, what came of it, iterations."""
+    command, came_of_it = screen.command(episode), summary(episode, screen)
     words = f"- [{clock_of(episode.started)}] `{done(episode)}` {command.text}{scored(episode.score)}"
-    if reason.text and episode.outcome != "success":
-        words += f" — {reason.text}"
-    mark = source_mark(lowest((command.source, reason.source)), note_is)
+    if came_of_it.text:
+        words += f" — {came_of_it.text}"
+    mark = source_mark(lowest((command.source, came_of_it.source)), note_is)
     return f"{words} ({plural(episode.iterations, 'iteration')}){mark} ^{block_id(episode.run)}"
+
+
+def summary(episode: Episode, screen: Screen) -> Told:
+    """What came of a run, in one line: what it found, or why it did not."""
+    if episode.outcome == "success" or not episode.reason:
+        return screen.answer(episode)
+    return screen.reason(episode)
 
 
 class DailyLines:

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.learn.recording.wording import MOST_COMMAND, MOST_REASON, harmless, key_actions, plain
+from hindbrain.learn.recording.wording import (
+    MOST_ANSWER,
+    MOST_COMMAND,
+    MOST_REASON,
+    harmless,
+    key_actions,
+    plain,
+)
+from hindbrain.learn.runs.gist import gist
 from hindbrain.memory.policy.policy import Policy
 from hindbrain.memory.policy.provenance import THIRD_PARTY, lowest, trust_rank
 
@@ -46,6 +54,10 @@ class Screen:
 
     def reason(self, episode: Episode) -> Told:
         return self.told(episode.reason, MOST_REASON, episode.source)
+
+    def answer(self, episode: Episode) -> Told:
+        """What the run found, in one line."""
+        return self.told(gist(episode.answer, MOST_ANSWER), MOST_ANSWER, episode.source)
 
     def actions(self, actions: Sequence[Action], source: str) -> Told:
         return self.told(", ".join(key_actions(actions)), 800, source)

@@ -36,12 +36,14 @@ def entry_of(episode: Episode, screen: Screen, note_is: str = SOURCE) -> New:
     """The entry of one run. `note_is`: whose word the note is where it does not say otherwise."""
     command = screen.command(episode)
     actions = screen.actions(what_worked(episode), episode.source)
+    answer = screen.answer(episode)
     time = stamp(episode.started)
     name = block_id(episode.run)
     lines = [
         f"## {time}",
         f'- **Command:** "{command.text}"{source_mark(command.source, note_is)} ^{name}',
         f"- **Outcome:** {outcome(episode)}",
+        *([f"- **Result:** {answer.text}{source_mark(answer.source, note_is)}"] if answer.text else []),
         f"- **Iterations:** {episode.iterations}",
         f"- **Key actions:** {actions.text or 'none'}{source_mark(actions.source, note_is)}",
         f"- **Duration:** {lasted(episode.seconds)}",

@@ -20,7 +20,7 @@ from hindbrain.vault.items.item_text import fold
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Action, Episode
 
-MOST_COMMAND, MOST_REASON, MOST_ACTION = 200, 300, 60  # characters
+MOST_COMMAND, MOST_REASON, MOST_ANSWER, MOST_ACTION = 200, 300, 300, 60  # characters
 MOST_ACTIONS = 8
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN_ID = re.compile(r"r-[A-Za-z0-9-]{1,60}")

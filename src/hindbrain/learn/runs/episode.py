@@ -52,6 +52,7 @@ class Episode(NamedTuple):
     source: str = "tool"  # the trust of what is learned from it
     injected: tuple[str, ...] = ()  # ids of what memory entered its prompt
     tokens: int = 0  # of that
+    answer: str = ""  # the agent's last words
 
     @property
     def failed(self) -> bool:

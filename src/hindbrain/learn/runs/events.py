@@ -80,6 +80,7 @@ class RunEnded(NamedTuple):
     end: End
     score: int | None = None
     reason: str = ""  # why it failed, was stuck or cancelled
+    answer: str = ""  # the agent's last words: what it found, or how it says that it went
 
 
 Event: TypeAlias = (

@@ -39,6 +39,7 @@ _MOST_ACTIONS = 2_000  # of one run; the rest is counted among its iterations an
 _MOST_REJECTIONS = 200  # the last ones
 _LONGEST_VALUE = 300  # characters; a journal that others wrote may hold more
 _LONGEST_REASON = 1_000
+_LONGEST_ANSWER = 2_000
 _LONGEST_COMMAND = 4_000
 _MOST_ARGUMENTS = 20
 _OPENS_APP = re.compile(
@@ -149,6 +150,7 @@ class _OpenRun:
             source=lowest(("tool", created.source)),
             injected=tuple(self._injected),
             tokens=self._tokens,
+            answer=end.answer[:_LONGEST_ANSWER],
         )
 
     def _act(self, event: ToolExecuted) -> None:

@@ -33,6 +33,7 @@ _LONGEST_KEY = 60
 _LONGEST_NAME = 120  # of a tool, an application, a host, a session
 _LONGEST_SAID = 300
 _LONGEST_REASON = 1_000
+_LONGEST_ANSWER = 2_000
 _LONGEST_COMMAND = 4_000
 _MOST_ARGUMENTS = 20
 _MOST_ITEMS = 200
@@ -121,8 +122,12 @@ def kept(event: Event) -> Event:
             session=_cut(event.session, _LONGEST_NAME),
             app=_cut(event.app, _LONGEST_NAME),
         )
-    if isinstance(event, VerificationRejected | RunEnded):
+    if isinstance(event, VerificationRejected):
         return event._replace(reason=clean(event.reason, _LONGEST_REASON))
+    if isinstance(event, RunEnded):
+        return event._replace(
+            reason=clean(event.reason, _LONGEST_REASON), answer=clean(event.answer, _LONGEST_ANSWER)
+        )
     if isinstance(event, ContextInjected):
         return event._replace(items=event.items[:_MOST_ITEMS])
     return event

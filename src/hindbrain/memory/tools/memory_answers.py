@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Forgotten,
         LeftOutCue,
         MemoryStatus,
+        PastRun,
         Recalled,
         RecalledMemory,
         Remembered,
@@ -109,16 +110,21 @@ def recalled_answer(recalled: Recalled) -> ToolResult:
         for hit in recalled.passages
     ]
     data = {"memories": memories, "passages": passages, "notices": list(recalled.notices)}
+    if recalled.runs:
+        data["runs"] = [run._asdict() for run in recalled.runs]
     return ToolResult("\n".join(_within(_recalled_lines(recalled))), data)
 
 
 def _recalled_lines(recalled: Recalled) -> Iterator[str]:
-    if not recalled.memories and not recalled.passages:
+    if not (recalled.memories or recalled.passages or recalled.runs):
         yield f"Nothing found about {recalled.topic!r}."
     if recalled.memories:
         count = len(recalled.memories)
         yield f"{count} {'memory' if count == 1 else 'memories'} about {recalled.topic!r}:"
         yield from map(_memory_line, recalled.memories)
+    if recalled.runs:
+        yield "Earlier runs:"
+        yield from map(_run_line, recalled.runs)
     if recalled.passages:
         yield "From notes:"
         yield from map(_passage_line, recalled.passages)
@@ -134,6 +140,11 @@ def _memory_line(found: RecalledMemory) -> str:
     said.append(_fate(found))
     where = f"^{item.id} (being saved)" if found.pending else item.citation
     return f"- {_cut(item.text)} ({', '.join(filter(None, said))}) {where}"
+
+
+def _run_line(run: PastRun) -> str:
+    said = f"{run.date}, source: {run.source}{'' if run.went_well else ', not known to have gone well'}"
+    return f"- {_cut(run.command)}: {_cut(run.answer)} ({said}) {run.path}:{run.line}"
 
 
 def _fate(found: RecalledMemory) -> str:
