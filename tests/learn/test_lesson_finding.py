@@ -11,6 +11,9 @@ from lesson_runs import CLICK, DAY, KEYS, act, browsing, in_order, missed, run, 
 from hindbrain.learn.lessons.finding import find_lessons
 from hindbrain.learn.lessons.lesson import Lesson
 from hindbrain.learn.runs.episode import Action, Episode, Rejection
+from hindbrain.learn.runs.events import RunCreated, RunEnded, ToolExecuted
+from hindbrain.learn.runs.folding import fold
+from workbench import NOW
 
 
 def only(episodes: list[Episode]) -> Lesson:
@@ -376,3 +379,23 @@ def test_trust_is_the_lowest_of_the_evidence() -> None:
 def test_the_value_that_a_command_names_is_no_part_of_the_rule(way: object) -> None:
     lesson = only(in_order(missed(0, 2, 4), worked(1, 3, 5)))
     assert "type_text(github.com)" not in lesson.text, way
+
+
+@pytest.mark.parametrize("way", ["as a list", "as a text"])
+def test_a_command_line_teaches_the_same_however_a_tool_takes_it(way: str) -> None:
+    """Our own shell tool is given words; others are given one text."""
+
+    def shell(run: str, at: float, line: str, *, ok: bool) -> ToolExecuted:
+        given = {"argv": line.split()} if way == "as a list" else {"command": line}
+        said = "" if ok else "npm error: no package.json in this folder"
+        return ToolExecuted(run, at, "run_shell_command", given, ok, said=said)
+
+    episodes = []
+    for number in range(7):
+        run, at, good = f"r-{number}", NOW - 86_400 + 3_600 * number, number >= 3
+        lines = ["cd frontend", "npm test"] if good else ["npm test"]
+        end = RunEnded(run, at + 9, "complete" if good else "fail", reason="" if good else "no package.json")
+        calls = [shell(run, at + step, line, ok=good) for step, line in enumerate(lines, 1)]
+        episodes += [fold([RunCreated(run, at, "run the tests of the web client"), *calls, end])]
+    (lesson,) = find_lessons([one for one in episodes if one is not None], None)
+    assert "run_shell_command(cd frontend)" in lesson.text and "{" not in lesson.text

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.runs.files import JournalFile
 
 CACHE = "runs.db"
-_FOLDED = 1  # another number when folding changes: all journals are read again
+_FOLDED = 2  # another number when folding changes: all journals are read again
 _FORM = (_FOLDED, Episode._fields, Action._fields, Rejection._fields, marshal.version, sys.version_info[:2])
 _RECIPE = zlib.crc32(repr(_FORM).encode()) >> 1 or 1  # SQLite keeps 31 bits of it; 0 is a new file
 _ACTIONS, _REJECTIONS = map(Episode._fields.index, ("actions", "rejections"))

@@ -7,6 +7,7 @@ passed over.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -182,9 +183,16 @@ class _OpenRun:
 
 def _as_text(arguments: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple([
-        (intern(key), (value if type(value) is str else text_of(value))[:_LONGEST_VALUE])
+        (intern(key), (value if type(value) is str else _told(value))[:_LONGEST_VALUE])
         for key, value in islice(arguments.items(), _MOST_ARGUMENTS)
     ])  # fmt: skip
+
+
+def _told(value: object) -> str:
+    """A list of words as the command line that a person would type; all else as JSON."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return text_of(value)
 
 
 def _bounded(score: int | None) -> int | None:
