@@ -23,7 +23,7 @@ from hindbrain.search.query import FullQuery
 
 _SIGNALS = (
     "LEXICAL", "SEMANTIC", "FIELDS", "ENTITY", "DATE", "SPEAKER", "FIRST_PERSON", "NOTE_WORDS",
-    "NOTE_MEANING", "NOTE_NAME", "NOTE_FIRST_PERSON", "RECENCY", "IMPORTANCE", "ACCESS",
+    "NOTE_MEANING", "NOTE_NAME", "NOTE_FIRST_PERSON", "NOTE_LINKED", "RECENCY", "IMPORTANCE", "ACCESS",
 )  # fmt: skip
 _SETS: tuple[tuple[Benchmark, tuple[str, ...]], ...] = (
     (locomo.BENCHMARK, ("turn.fraction@10", "turn.mrr", "tokens1000.fraction", "session.fraction@5")),

@@ -70,6 +70,18 @@ def test_another_matter_or_the_same_words_are_none(first: str, second: str) -> N
     assert corrections(pair(first, second)) == []
 
 
+def test_the_next_items_of_a_list_are_none() -> None:
+    runs = [
+        run(at, f"run the tests of {name}", "failed", started=1_778_000_000 + 60 * at)
+        for at, name in enumerate(("alpha", "beta", "gamma", "delta"))
+    ]
+    assert corrections(runs) == []
+    put_right = run(9, "run the tests of delta with pytest", started=runs[-1].ended + 20)
+    assert [one.corrected.run for one in corrections([*runs, put_right])] == [put_right.run]
+    elsewhere = [one._replace(session=str(at)) for at, one in enumerate(runs[2:])]
+    assert len(corrections([*runs[:2], *elsewhere])) == 1  # two alone may be a correction
+
+
 def test_what_changed_is_told_in_words() -> None:
     (found,) = corrections(pair("open github.com in Safari", 'open "github.com" in Chrome now'))
     assert found.added == ("Chrome", "now") and found.removed == ("Safari",)

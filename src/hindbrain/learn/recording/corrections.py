@@ -3,13 +3,14 @@
 `corrections` is pure. A correction is a command that begins at most two minutes after a run of the same
 session (or host, where sessions are not known) failed, was stuck or was cancelled, that is like the first
 one, and that changes its words: an address, a number or a quoted text, too, though likeness does not see
-these. The same words again are a retry.
+these. The same words again are a retry, and the third thing in the same place ("run the tests of alpha", "of
+beta", "of gamma") makes all of them items of a list.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.alike import vectors_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.notebook import Page
 
 WITHIN_S = 120.0
+_LIST = 3  # different things in one place of a command
+_MOST_WORDS = 30  # of a command that are looked at
 LEAST = 0.35  # likeness of the two commands
 # Words that make no other command of it.
 _POLITE = frozenset({"please", "again", "now", "just", "ok", "okay", "hey", "try", "retry", "pls"})
@@ -53,7 +56,10 @@ def corrections(episodes: Sequence[Episode]) -> list[Correction]:
         return []
     vectors = vectors_of([one.command for pair in pairs for one in pair], None)
     found: list[Correction] = []
+    lists = _lists(episodes)
     for at, (first, second) in enumerate(pairs):
+        if _is_next_item(first, second, lists):
+            continue
         likeness = float(vectors[2 * at] @ vectors[2 * at + 1])
         added = _missing(second.command, first.command)
         removed = _missing(first.command, second.command)
@@ -76,6 +82,31 @@ def _pairs(episodes: Sequence[Episode]) -> list[tuple[Episode, Episode]]:
                 pairs.append((last, episode))
         before[place] = episode
     return pairs
+
+
+Frame = tuple[str, str, tuple[str, ...], tuple[str, ...]]  # host, session, and the words around one place
+
+
+def _lists(episodes: Sequence[Episode]) -> dict[Frame, set[str]]:
+    """What stood in each place of the commands of a session."""
+    found: dict[Frame, set[str]] = {}
+    for episode in episodes:
+        for frame, item in _frames(episode):
+            found.setdefault(frame, set()).add(item)
+    return found
+
+
+def _frames(episode: Episode) -> list[tuple[Frame, str]]:
+    words = [word.strip(_EDGES).casefold() for word in _WORD.findall(episode.command)][:_MOST_WORDS]
+    return [
+        ((episode.host, episode.session, tuple(words[:at]), tuple(words[at + 1 :])), word)
+        for at, word in enumerate(words)
+    ]
+
+
+def _is_next_item(first: Episode, second: Episode, lists: Mapping[Frame, set[str]]) -> bool:
+    shared = {frame for frame, _ in _frames(first)}.intersection(frame for frame, _ in _frames(second))
+    return any(len(lists[frame]) >= _LIST for frame in shared)
 
 
 def _missing(text: str, other: str) -> tuple[str, ...]:
