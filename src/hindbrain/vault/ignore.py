@@ -11,8 +11,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -32,8 +31,7 @@ _LONGEST_EXPRESSION = 200
 _COSTLY = re.compile(r"[({]|\\[1-9]")  # groups, counts and references: what makes an expression slow
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreScope:
+class IgnoreScope(NamedTuple):
     """The ignore files that hold in one folder: its own, then those of the folders above."""
 
     base: str  # the folder of these patterns, vault-relative with a final "/"; "" for the root
@@ -52,8 +50,7 @@ class IgnoreScope:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRules:
+class IgnoreRules(NamedTuple):
     """What is excluded everywhere in a vault. Built by `make_rules`."""
 
     folder_names: frozenset[str]  # lower case, at any level
@@ -95,8 +92,7 @@ class IgnoreRules:
         return self.patterns is not None and self.patterns.excludes(path, is_folder=is_folder)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadScope:
+class ReadScope(NamedTuple):
     """What came of reading a folder's ignore files."""
 
     scope: IgnoreScope | None

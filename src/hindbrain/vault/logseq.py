@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from hindbrain.vault.dates import day_names, find_date
 from hindbrain.vault.line_shapes import heading_level, indent_of, item_content
-from hindbrain.vault.note import Block, BlockKind, Heading, InlineField, Note
+
+if TYPE_CHECKING:
+    from hindbrain.vault.note import Block, BlockKind, Heading, InlineField, Note
 
 BACKUPS = ("logseq/bak", "logseq/version-files")  # older states of pages
 _OPEN_MARKER = re.compile(r"(?:TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS)[ \t]+(?=\S)")
@@ -24,6 +26,8 @@ _PROPERTY = re.compile(r"\s+[\w.-]+:: ")
 
 def as_page(path: str, note: Note) -> Note:
     """The note with the names, tags, date and headings that Logseq gives it."""
+    from dataclasses import replace  # here: a cold search asks this module for names alone
+
     stem = path.rpartition("/")[2].rpartition(".")[0]
     properties = {key.lower(): value for key, value in note.frontmatter.items() if isinstance(value, str)}
     properties |= {field.key.lower(): field.value for field in _page_properties(note)}
@@ -134,6 +138,8 @@ class _Outline:
 
     def _add(self, kind: BlockKind, first: int, last: int) -> None:
         path = tuple(section.heading.text for section in self._open)
+        from hindbrain.vault.note import Block
+
         self.blocks.append(Block(kind, first, last, path))
 
 
@@ -141,6 +147,8 @@ def _bullet_heading(body: str, line: int) -> Heading | None:
     text = body[item_content(body) :]
     level = heading_level(text) if text.startswith("#") else 0
     name = text[level:].strip()
+    from hindbrain.vault.note import Heading
+
     return Heading(level, name, line) if level and name else None
 
 
