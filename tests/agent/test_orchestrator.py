@@ -354,3 +354,47 @@ def test_a_tool_that_does_not_exist_is_no_deed_of_the_run(bench: Bench) -> None:
     bench.script(calls("nowhere"), "I can't.")
     result = bench.agent.run(RunRequest("go"))
     assert "ToolExecuted" not in bench.kinds(result.run)
+
+
+# What a run says of itself
+
+
+def _failing(_: Arguments) -> Result:
+    return Result("there is no printer", failed=True)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["I could not print the invoice: there is no printer.", "I wasn't able to print it; I give up.",
+     "Sorry, I can't open the file.", "The upload failed to start."],
+)  # fmt: skip
+def test_who_says_that_it_could_not_is_no_success(bench: Bench, answer: str) -> None:
+    bench.script(f"{answer}\nTASK_COMPLETE")
+    result = bench.agent.run(RunRequest("print the invoice"))
+    assert result.answer == answer
+    assert bench.episode(result.run).outcome == "unknown"
+
+
+@pytest.mark.parametrize(
+    "answer", ["I can't find any mistake in it.", "All 14 tests pass. I could not ask for more."]
+)
+def test_other_words_with_not_are_no_giving_up(bench: Bench, answer: str) -> None:
+    bench.script(f"{answer}\nTASK_COMPLETE")
+    assert bench.episode(bench.agent.run(RunRequest("check the report")).run).outcome == "success"
+
+
+def test_a_last_call_that_failed_proves_nothing(bench: Bench) -> None:
+    bench.tools = (tool("print", "act", _failing), tool("look"))
+    bench.script(calls("print", what="invoice"), "The invoice is printed.\nTASK_COMPLETE")
+    assert bench.episode(bench.agent.run(RunRequest("print it", allowed=("print",))).run).outcome == "unknown"
+    bench.script(calls("print", what="invoice"), "I could not print it: no printer.\nTASK_COMPLETE")
+    failed = bench.episode(bench.agent.run(RunRequest("print it", allowed=("print",))).run)
+    assert (failed.outcome, failed.reason) == ("failed", "I could not print it: no printer.")
+    bench.script(calls("print", what="it"), calls("look", what="tray"), "It lies in the tray.\nTASK_COMPLETE")
+    assert bench.episode(bench.agent.run(RunRequest("print it", allowed=("print",))).run).outcome == "success"
+
+
+def test_checks_that_pass_count_more_than_words(bench: Bench) -> None:
+    bench.script("I could not do it in one go, but the report is there.\nTASK_COMPLETE")
+    result = bench.agent.run(RunRequest("write the report", (_passes_at(1),)))
+    assert bench.episode(result.run).outcome == "success"

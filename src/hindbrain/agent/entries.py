@@ -121,6 +121,7 @@ class Ended(NamedTuple):
     end: Literal["complete", "fail", "stuck", "cancelled"]
     reason: str = ""
     blameless: bool = False  # the model's service failed: it says nothing of how the work was done
+    unproven: bool = False  # it says that it is done, and something speaks against it: it teaches nothing
     at: float = 0.0
     spent: float = 0.0
 

@@ -20,6 +20,8 @@ from hindbrain.agent.summaries import Summaries, Summarizer
 from hindbrain.agent.verify.engine import VerificationEngine, feedback
 from hindbrain.agent.verify.judge import Step
 from hindbrain.base.errors import Cancelled, HindbrainError, ModelError, UsageError
+from hindbrain.learn.importing.outcomes import gives_up
+from hindbrain.learn.runs.gist import gist
 from hindbrain.models.chat_manner import too_long
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.service import Learned
     from hindbrain.models.chat import ChatModel, Usage
 
+_LONGEST_REASON = 300
 _CUT = "Your answer was cut off: it was too long. Go on with a shorter one."
 _SILENT = "You said nothing and called no tool. Go on with the task, or say how it ended."
 
@@ -166,10 +169,22 @@ class Orchestrator:
         judged = now.judged
         assert judged is not None
         if judged.passed:
-            return Ended("complete")
+            return self._end_of(judged)
         reasons = "; ".join(judged.reasons)
         self._say(Said("rejected", reasons, {"score": judged.score}))
         return None if judged.mendable else Ended("fail", reasons)
+
+    def _end_of(self, judged: Judged) -> Ended:
+        """Where nothing was checked, what was done last and its own words must not speak against it."""
+        if judged.score is not None:
+            return Ended("complete")
+        now = self._record.progress
+        answer = without_token(now.said)
+        steps = _steps(now)
+        failed = bool(steps) and not steps[-1].ok
+        if failed and gives_up(answer):
+            return Ended("fail", gist(answer, _LONGEST_REASON))
+        return Ended("complete", unproven=failed or gives_up(answer))
 
     def _verified(self) -> Judged:
         now = self._record.progress

@@ -188,7 +188,7 @@ class Progress:
             RunEnded(
                 self.run,
                 entry.at,
-                "unknown" if entry.blameless else entry.end,
+                "unknown" if entry.blameless or entry.unproven else entry.end,
                 self.score,
                 entry.reason,
                 without_token(self.said),

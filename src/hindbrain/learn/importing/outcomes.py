@@ -13,6 +13,7 @@ from hindbrain.context.capture.error_text import has_failed, understand_failure
 from hindbrain.context.capture.tool_calls import runs_command
 from hindbrain.learn.importing.prompts import accepts, corrects, cut_at_word, rephrases
 from hindbrain.learn.runs.events import End
+from hindbrain.learn.runs.gist import gist
 
 LONGEST_REASON = 300  # characters
 RETRY_S = 120  # within which the same wish in other words means that it was not fulfilled
@@ -20,6 +21,11 @@ _GAVE_UP = re.compile(
     r"\b(?:could(?: not|n['’]t)|can(?:not| not|['’]t)|unable to|(?:was|am|were)(?: not|n['’]t) able|failed to"
     r"|still (?:fail\w*|broken|not working)|did(?: not|n['’]t) work|g(?:i|a)ve up|giving up|not possible"
     r"|no luck|sorry|unfortunately)\b",
+    re.IGNORECASE,
+)
+_COULD_NOT = re.compile(
+    r"\b(?:could(?: not|n['’]t)|can(?:not| not|['’]t)|(?:am|was|were) (?:not able|unable)|failed) (?:to )?"
+    r"(?!(?:find|see|detect|reproduce|spot)\b.*\b(?:any|a|more|further|other)\b)\w|\bg(?:ave|ive|iving) up\b",
     re.IGNORECASE,
 )
 _LAST_WORDS = 1_500  # characters of an agent's last message: it says at the end how it went
@@ -96,6 +102,12 @@ def judge(
     if next_prompt is not None and (accepts(next_prompt) or (effort.checked and not effort.error)):
         return Verdict("complete")
     return Verdict("unknown")
+
+
+def gives_up(answer: str) -> bool:
+    """Does an agent's last message begin with what it could not do? "I can't find any mistake" does not."""
+    first = gist(answer, _LAST_WORDS).partition(". ")[0]
+    return _COULD_NOT.search(first) is not None
 
 
 def first_line(text: str) -> str:
