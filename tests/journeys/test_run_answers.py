@@ -47,7 +47,8 @@ def worked(
             ("find the cheapest flight from Berlin to Rome on May 3", "web_search", FLIGHT),
             ("compare the three quotes for the new roof", "read_mail", ROOF),
             ("thank you, that is all I need", "wait", "You're welcome!"),
-        )
+        ),
+        encoding="utf-8",
     )
     run = ["--vault", str(vault.root)]
     assert main(["init", str(vault.root), "--layout", str(request.param)]) == 0
@@ -111,9 +112,8 @@ def test_notes_tell_it_in_one_line_each(worked: Vault) -> None:
 def test_a_secret_in_an_answer_is_not_kept(vault: Vault, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     key = "sk-proj-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
-    log.write_text(
-        log_of(("look up the key of the map service", "read_file", f"The key is {key}, set in May."))
-    )
+    answer = f"The key is {key}, set in May."
+    log.write_text(log_of(("look up the key of the map service", "read_file", answer)), encoding="utf-8")
     run = ["--vault", str(vault.root)]
     assert main(["runs", "import", str(log), *run]) == 0
     assert main(["learn", *run]) == 0
