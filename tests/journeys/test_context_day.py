@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,16 @@ class Day:
         return (self.vault / note).read_text(encoding="utf-8")
 
     def holding(self, word: str) -> list[str]:
-        """Files of the vault and of the state that hold a word, as bytes."""
-        files = [file for top in (self.vault, self.state) for file in top.rglob("*") if file.is_file()]
-        return [str(file) for file in files if word.lower().encode() in file.read_bytes().lower()]
+        """Files of the vault and of the state that hold a word; a daemon may remove some meanwhile."""
+        found = []
+        for top in (self.vault, self.state):
+            for folder, _, names in os.walk(top):
+                for name in names:
+                    file = Path(folder, name)
+                    with suppress(FileNotFoundError):
+                        if file.is_file() and word.lower().encode() in file.read_bytes().lower():
+                            found.append(str(file))
+        return found
 
 
 @pytest.fixture
