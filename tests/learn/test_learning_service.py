@@ -153,3 +153,16 @@ def test_without_its_model_learning_asks_nobody_and_leaves_the_wording_to_the_ne
     assert app.learning.lessons() and chat.asked == []
     app.learning.learn()
     assert chat.asked, "nothing is new, but what the model should have worded still waits"
+
+
+@pytest.mark.parametrize("said", ["thanks!", "ok", "yes", "Danke schön", "perfect, thank you", "go on"])
+def test_small_talk_is_no_run(vault: Vault, make_app: Callable[..., App], said: str) -> None:
+    app = make_app(vault.root)
+    for run, command in (("r-talk", said), ("r-work", "find the cheapest flight to Rome")):
+        app.learning.runs.add_imported(
+            "chat", [[RunCreated(run, NOW, command), RunEnded(run, NOW + 1, "complete", answer="Done.")]]
+        )
+    assert app.learning.learn().recorded.runs == 1
+    log = next(path for path in vault.root.rglob("Task Log.md")).read_text("utf-8")
+    assert "cheapest flight" in log and f'"{said}"' not in log
+    assert app.learning.stats().all.runs == 1

@@ -170,7 +170,7 @@ class Learning:
 
         around = self._around
         now = around.clock.now()
-        episodes, templates = self.runs.episodes(last=MOST_EPISODES), self.templates()
+        episodes, templates = self._worked(), self.templates()
         stats = stats_of(
             episodes,
             days=days,
@@ -207,7 +207,7 @@ class Learning:
 
     def _round(self, desk: Desk, *, dry: bool, with_model: bool = True) -> Learned:
         problems = list(self._take_in_sessions()) if not dry else []
-        episodes = self.runs.episodes(last=MOST_EPISODES)
+        episodes = self._worked()
         last, now = LastTime(desk, self._around.state), self._around.clock.now()
         if not dry and last.is_same(episodes, now):
             return Learned(problems=(*problems, *self._bring_guards()))
@@ -327,7 +327,7 @@ class Learning:
         from hindbrain.learn.summaries.summaries import Summaries
 
         summaries = Summaries(desk, self._around.memory(), lambda: self._chat("summaries"), self._log(desk))
-        episodes = self.runs.episodes(last=MOST_EPISODES)
+        episodes = self._worked()
         written = summaries.bring_up_to_date(episodes, self._lesson_book(desk).lessons())
         return f"{plural(written, 'section')} written" if written else "none is due"
 
@@ -346,6 +346,13 @@ class Learning:
         return purge_runs(around.root, around.state, around.writer(), runs) + take_from_summaries(
             self._desk, notes
         )
+
+    def _worked(self) -> list[Episode]:
+        """The runs in which something was to be done: "thanks!" and "ok" are none."""
+        from hindbrain.learn.importing.prompts import asks_for_nothing
+
+        episodes = self.runs.episodes(last=MOST_EPISODES)
+        return [one for one in episodes if one.actions or not asks_for_nothing(one.command)]
 
     # What the verbs are made of
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hindbrain.context.topic.intent import is_pleasantry
 from hindbrain.context.topic.pasted import digest
 from hindbrain.context.topic.said import what_was_said
 from hindbrain.learn.alike import words_of
@@ -124,6 +125,11 @@ def accepts(prompt: str) -> bool:
 def only_praises(prompt: str) -> bool:
     """Is there nothing in it that could be done?"""
     return len(prompt) < 120 and _ONLY_PRAISE.fullmatch(prompt.strip()) is not None
+
+
+def asks_for_nothing(prompt: str) -> bool:
+    """Is it small talk, or only a word between two runs?"""
+    return goes_on(prompt) or only_praises(prompt) or is_pleasantry(prompt)
 
 
 def rephrases(later: str, earlier: str) -> bool:
