@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks import run_answers
 
 from hindbrain.edge.main import main
-from hindbrain.vault.layout import LAYOUTS
+from hindbrain.vault.layout import LAYOUTS, load_layout
 from workbench import Vault
 
 FLIGHT = "Sure! The cheapest flight is **LH 123** at 9:40 for 240 EUR.\n\nLet me know if I should book it."
@@ -78,6 +78,18 @@ def test_recall_tells_a_run_once(worked: Vault, capsys: pytest.CaptureFixture[st
     assert main(["recall", "which flight did you find?", "--vault", str(worked.root), "--json"]) == 0
     (run, *_) = json.loads(capsys.readouterr().out)["runs"]
     assert run["command"].startswith("find the cheapest flight") and "240 EUR" in run["answer"]
+
+
+def test_a_task_log_that_can_not_be_read_is_named(
+    worked: Vault, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = worked.root / load_layout(worked.root).path("task_log")
+    log.replace(tmp_path / "elsewhere.md")
+    log.symlink_to(tmp_path / "elsewhere.md")  # out of the vault, where nothing is read
+    capsys.readouterr()
+    assert main(["recall", "which flight did you find?", "--vault", str(worked.root), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["runs"] == [] and any(log.name in notice for notice in found["notices"])
 
 
 @pytest.mark.promise("P36")

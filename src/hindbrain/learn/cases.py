@@ -6,7 +6,6 @@ holds for any owner and encoder. Pure but for the encoder. Knows nothing of note
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from hindbrain.memory.relevance import BestRelevance
 
 _MOST = 3
-_GUESS = -0.25  # margin from which on who asks is shown a run,
-_BEHIND_BEST = 0.2  # unless another one fits that much better
-_STEEP = 10.0  # of the curve from a margin to a score
+_GUESS = -0.25  # margin from which on who asks is shown a run
 
 
 def answering(
@@ -38,13 +35,11 @@ def answering(
         for line, run in told.items()
         for command in run.commands[:1]
     ]
+    from hindbrain.memory.relevance import confidence_of, near
+
     fits = relevance.rank(prompt, items, asked=True, version=tuple(items))
-    if asked:
-        least = max(_GUESS, fits[0].margin - _BEHIND_BEST) if fits else 0.0
-        shown = [fit for fit in fits if fit.margin >= least]
-    else:
-        shown = [fit for fit in fits if fit.close]
-    return [(told[fit.item.line], 1 / (1 + math.exp(-_STEEP * fit.margin))) for fit in shown[:_MOST]]
+    shown = near(fits, _GUESS) if asked else [fit for fit in fits if fit.close]
+    return [(told[fit.item.line], confidence_of(fit.margin)) for fit in shown[:_MOST]]
 
 
 def _is_question(prompt: str) -> bool:

@@ -17,7 +17,7 @@ from hindbrain.base.plural import plural
 from hindbrain.context.packs.learned import Match, Matches
 from hindbrain.index.spoken import spoken
 from hindbrain.learn.told import Told, told_in
-from hindbrain.memory.answers import PastRun
+from hindbrain.memory.answers import PastRun, PastRuns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,18 +90,20 @@ class Fitting:
         near = answering(prompt, index.known.runs[-_MOST_ENTRIES:], self._relevance())
         return tuple(_entry(told, score)._replace(text=_only_answer(told.text)) for told, score in near)
 
-    def past_runs(self, topic: str) -> list[PastRun]:
+    def past_runs(self, topic: str) -> PastRuns:
         """Runs whose answers somebody who asks may mean."""
         from hindbrain.learn.cases import answering
 
-        runs = self._index().known.runs[-_MOST_ENTRIES:]
-        return [
+        known = self._index().known
+        found = answering(topic, known.runs[-_MOST_ENTRIES:], self._relevance(), asked=True)
+        runs = tuple(
             PastRun(
                 told.id.removeprefix("^"), told.commands[0], told.answer, told.date, told.path,
                 told.first_line, told.source, told.went_well,
             )
-            for told, _ in answering(topic, runs, self._relevance(), asked=True)
-        ]  # fmt: skip
+            for told, _ in found
+        )  # fmt: skip
+        return PastRuns(runs, known.problems)
 
     def _index(self) -> _Index:
         """What the notes say, read again when one of them has another stamp."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hindbrain.learn.stats.figures import Stats
     from hindbrain.learn.templates.book import TemplateBook
     from hindbrain.learn.templates.template import Template
-    from hindbrain.memory.answers import PastRun
+    from hindbrain.memory.answers import PastRuns
     from hindbrain.memory.inbox.inbox_note import Proposal
     from hindbrain.memory.relevance import BestRelevance
     from hindbrain.memory.service import Memory
@@ -151,7 +151,7 @@ class Learning:
         """What fits a command that is about to be carried out."""
         return self._fitting.matches(command, apps)
 
-    def past_runs(self, topic: str) -> list[PastRun]:
+    def past_runs(self, topic: str) -> PastRuns:
         """Earlier runs whose answers a question may mean."""
         return self._fitting.past_runs(topic)
 

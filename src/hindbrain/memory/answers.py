@@ -72,6 +72,11 @@ class PastRun(NamedTuple):
     went_well: bool = False
 
 
+class PastRuns(NamedTuple):
+    runs: tuple[PastRun, ...] = ()  # the likeliest first
+    problems: tuple[str, ...] = ()  # notes that could not be read
+
+
 class Recalled(NamedTuple):
     """What is known on a topic. Empty: nothing was found; `notices` say what could not be looked at."""
 

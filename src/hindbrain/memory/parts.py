@@ -6,7 +6,7 @@ given to whom; what is done with the parts is in `service`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from hindbrain.vault.items.item import MemoryItem, trust_of
 if TYPE_CHECKING:
     from hindbrain.index.standing import IndexStanding
     from hindbrain.index.sync import SyncReport
-    from hindbrain.memory.answers import PastRun
+    from hindbrain.memory.answers import PastRuns
     from hindbrain.memory.conflicts.conflict import ConflictJudge
     from hindbrain.memory.daily.daily import Daily
     from hindbrain.memory.forgetting.ledger import Ledger
@@ -68,7 +68,7 @@ class Surroundings(NamedTuple):
     index_standing: Callable[[], IndexStanding]
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     other_names: Callable[[], OtherNames]  # of notes that have aliases; none without an index
-    past_runs: Callable[[str], Sequence[PastRun]]  # whose answers a question may mean, the likeliest first
+    past_runs: Callable[[str], PastRuns]  # whose answers a question may mean
     index_path: Path
     layout: Callable[[], Layout]
     relevance: Callable[[], BestRelevance]  # judges how well memories fit a prompt
@@ -285,7 +285,7 @@ class MemoryParts:
 
     def _replace_approved(self, older_id: str, newer_id: str) -> bool:
         """What a person ticked replaces what its proposal named, unless that is trusted more."""
-        from hindbrain.memory.storage.replacing import supersede
+        from hindbrain.memory.storage.replacement import supersede
 
         return supersede(self.book, self._applier, older_id, newer_id, self.today())
 

@@ -7,7 +7,6 @@ the last two are in `notices`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,12 +33,10 @@ _LIKELY = 0.5
 _WORTH_A_PASSAGE = 0.1  # beside memories that answer, other notes are shown only where they may well answer
 _CLOSE = 0.1  # margin from which a memory answers without a word in common,
 _GUESS = -0.05  # and from which it is shown as a guess,
-_BEHIND_BEST = 0.2  # unless another one fits that much better
 _GUESSES = 5  # memories in an answer that holds guesses
 _SHORT_GUESSES = 2  # the same for a topic of a word or two, which resembles much
 _SHORT = 2  # words
 _SHORT_CLOSE = 0.25  # as _CLOSE, for such a topic
-_STEEP = 10.0  # of the curve from a margin to a confidence
 _ABOUT_ALL = frozenset({"know", "remember", "tell", "everything", "anything", "memory", "memories", "me"})
 
 
@@ -55,7 +52,8 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     close, guesses = _judged(memory, topic, moves)
     items = memory.book.items()
     notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
-    runs = tuple(memory.past_runs(topic))
+    runs, unread = memory.past_runs(topic)
+    notices += unread
     passages = _passages(memory, topic, k, {item.path for item in items}, notices)
     told = {f"^{run.id}" for run in runs if run.id}  # once is enough
     passages = [hit for hit in passages if not any(id_ in hit.text for id_ in told)]
@@ -98,6 +96,7 @@ def matching(memory: Memory, words: str) -> list[MemoryItem]:
 
 def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """The memories that answer, and those that are the nearest beside them; each the best first."""
+    from hindbrain.memory.relevance import near
     from hindbrain.search.terms import holds_phrase, understand_terms
 
     asked = asked_words(topic) or words_of(topic)
@@ -112,13 +111,14 @@ def _judged(memory: Memory, topic: str, moves: Table) -> tuple[list[RecalledMemo
     close = [fit for fit in fits if fit.margin >= bar or asked & item_words(fit.item)]
     if not close and (struck := _struck(memory, topic, asked, phrases)):
         return struck, []
-    least = max(_GUESS, fits[0].margin - _BEHIND_BEST) if fits else 0.0
-    near = [fit for fit in fits if fit.margin >= least and fit not in close]
-    return [_recalled(fit, bar) for fit in close], [_recalled(fit, bar) for fit in near]
+    guesses = [fit for fit in near(fits, _GUESS) if fit not in close]
+    return [_recalled(fit, bar) for fit in close], [_recalled(fit, bar) for fit in guesses]
 
 
 def _recalled(fit: Fit, bar: float) -> RecalledMemory:
-    confidence = 1 / (1 + math.exp(-_STEEP * (fit.margin - bar + _CLOSE)))
+    from hindbrain.memory.relevance import confidence_of
+
+    confidence = confidence_of(fit.margin - bar + _CLOSE)
     return RecalledMemory(fit.item, pending=not fit.item.path, confidence=confidence)
 
 

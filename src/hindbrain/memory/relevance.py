@@ -37,6 +37,7 @@ _PER_MISSING_WORD = 0.05  # and what each missing one costs
 _SAYS_NOTHING = 20  # words that small talk counts as missing: then a cue alone brings a memory
 _NEAREST_PROMPTS = 5  # generic prompts whose mean nearness is taken off
 _BEHIND_BEST = 0.2  # a memory that far behind the best one is not shown beside it
+_STEEP = 10.0  # of the curve from a margin to a confidence
 _CUE = 1.0  # for a memory whose cue stands in the prompt, word for word
 _CUE_MEANING = 0.8  # of a cue's cosine: a word or two resemble more prompts than a sentence does
 _COMMON_CUE = 0.005  # share of generic prompts with it, above which a cue tells nothing
@@ -119,6 +120,17 @@ class Fit(NamedTuple):
     item: MemoryItem
     margin: float  # above the bar; higher is better, and comparable between prompts
     close: bool  # fits better than generic prompts do, and not far worse than the best one
+
+
+def near(fits: Sequence[Fit], least: float) -> list[Fit]:
+    """Those with that margin at least, and not far worse than the best one; `fits` has the best first."""
+    bar = max(least, fits[0].margin - _BEHIND_BEST) if fits else 0.0
+    return [fit for fit in fits if fit.margin >= bar]
+
+
+def confidence_of(margin: float) -> float:
+    """A margin as a number from 0 to 1; 0.5 is the bar."""
+    return 1 / (1 + math.exp(-_STEEP * margin))
 
 
 class WordsAlone:

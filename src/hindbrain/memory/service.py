@@ -19,7 +19,7 @@ from hindbrain.memory.answers import (
     Forgotten,
     LeftOutCue,
     MemoryStatus,
-    PastRun,
+    PastRuns,
     Recalled,
     Remembered,
     Settled,
@@ -141,7 +141,7 @@ class Memory(MemoryParts):
                 self.count_access(one.item.path, topic, one.item.id)
         return found
 
-    def past_runs(self, topic: str) -> Sequence[PastRun]:
+    def past_runs(self, topic: str) -> PastRuns:
         """Earlier runs whose answers a question may mean."""
         return self._around.past_runs(topic)
 
@@ -237,7 +237,7 @@ class Memory(MemoryParts):
 
     def supersede(self, older_id: str, newer_id: str) -> bool:
         """Strike a memory for a newer one; False when one is gone or struck, or the newer is trusted less."""
-        from hindbrain.memory.storage.replacing import supersede
+        from hindbrain.memory.storage.replacement import supersede
 
         return supersede(self.book, self._applier, older_id, newer_id, self.today())
 

@@ -21,7 +21,7 @@ from hindbrain.memory.conflicts.denial import denies
 from hindbrain.memory.items.note_edit import Add, Reword, Step, Strike, edit_note
 from hindbrain.memory.items.word_index import WordIndex, nearest
 from hindbrain.memory.storage.queue import Waiting
-from hindbrain.memory.storage.replacing import may_replace, with_inherited
+from hindbrain.memory.storage.replacement import may_replace, with_inherited
 from hindbrain.vault.items.item import MemoryItem, merged_cues, merged_tags, trust_of
 
 if TYPE_CHECKING:
