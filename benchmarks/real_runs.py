@@ -1,39 +1,31 @@
-"""Real runs: would what was learned from earlier trials have helped the later ones?
+"""Real runs: what do the packs of a vault that has learned from some runs say for others?
 
 tau-bench (50 tasks of an airline, four trials each, with all calls of tools) and ALFWorld (134 tasks, up to
-15 trials, with the agent's reflections and no calls) are imported through the adapters. For every attempt
-after the first trial, lessons are found from strictly earlier trials alone:
+15 trials, with the agent's reflections and no calls) are imported through the adapters. A vault learns from
+some runs, and for each other run the real pack of preset `agent` is made and read.
 
-same task     all earlier runs may teach
-other tasks   the attempt's own task is left out: only similar tasks can help
+same task     the vault knows the earlier trials of all tasks
+other tasks   it knows all trials of half of the tasks, and is asked about the other half; both ways
 
-precision@3   of the (up to three) things retrieved for an attempt, the share of its task family: a lesson
-              counts when more than half of its failures are of that family
-answered      attempts for which anything was retrieved
-helped        of the failures that repeat an earlier one (of the same task; or of its family, where the own
-              task is left out), the share for which something of that family was retrieved
-our pack      what stands in the slot of mistakes of a real context pack, of a vault whose notes learning has
-              written: lessons and, where they leave room, known failures; `by a lesson`: helped by these
+failures told   of the failed runs whose task (or family, for other tasks) the vault has seen fail, those
+                whose pack quotes a failure of that family
+precision@3     of the (up to three) failures quoted, those of the run's family
+next step       of a success, going along the run, how often the next call is the one that the pack tells
+steps recall    of the calls of a success, the share that the pack tells, in their order; precision: of the
+                calls told, the share that was made
 
-Beside it: the three latest failures, the three runs that BM25 finds nearest to the command, and the three
-nearest of those that failed. Families: tau-bench by the gold actions that change something (reading ones
-stand in the gold lists by chance), ALFWorld by what the reflections say of the task: pick, clean, heat, cool,
-look, pick two. Labels judge; nothing is learned from them.
+Families: tau-bench by the gold actions that change something, ALFWorld by what the reflections say of the
+task. Labels judge; nothing is learned from them. Of a pack, only what stands in it counts: calls are read
+from its text, as anybody would.
 
-Templates are made from half of the successes of tau-bench and tried on the other half: trials 0 and 1 for
-trials 2 and 3, and tasks with even numbers for those with odd ones.
-
-support       held-out successes that a template fits
-precision     of the steps foretold, the share that was done in that order; recall: of the steps done, the
-              share that was foretold; next step: going along the run, how often the next call is foretold
-
-`ours` is templates alone; `our pack` what the slots of a pack tell: the template, or where none fits, or a
-single run's command is nearer than all of the template's, the run that went well.
-Beside it, for the same runs: the steps of the success that BM25 finds nearest, and of the latest one.
+Beside it, from the same runs: the nearest run that failed, or went well, by BM25 over command and reason; the
+latest; nothing. `unrelated`: prompts of the other set, and public prompts about nothing of the kind, whose
+pack tells any case. `contradictions`: packs that say not to do a call that they also tell as a step.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shutil
@@ -50,28 +42,24 @@ from benchmarks.metrics import Figures
 from benchmarks.rankers import bench_config
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
-from hindbrain.learn.alike import vectors_of
-from hindbrain.learn.fitting import ALIKE_ALONE
 from hindbrain.learn.importing.importing import import_runs
-from hindbrain.learn.lessons.finding import find_lessons
-from hindbrain.learn.lessons.matching import match_lessons
+from hindbrain.learn.recording.issues import find_issues
 from hindbrain.learn.runs.store import RunStore
-from hindbrain.learn.templates.finding import find_templates
-from hindbrain.learn.templates.matching import match_templates
 
 if TYPE_CHECKING:
+    from hindbrain.context.packs.pack import Pack
     from hindbrain.learn.runs.episode import Episode
-    from hindbrain.learn.templates.template import Template
-    from hindbrain.models.embedder import Embedder
 
 MOST = 3
-SETTINGS = ("same task", "other tasks")
+OURS, NEAREST, LATEST, NOTHING = "our pack", "BM25-nearest", "latest", "nothing"
 _READS = ("get_", "search_", "list_", "calculate", "think")
 _WORD = re.compile(r"[a-z0-9]+")
 _TREATED = re.compile(r"\b(heat|cool|clean)(?:ed|ing|s)?\b")
 _TWO = re.compile(r"\b(?:two|both|second)\b")
-_OURS = (": ours", ": our pack")
 _NOT_STEPS = ("think",)  # a thought changes nothing, and no two are alike
+_CALL = re.compile(r"\b([a-z]\w+)\((?:[^,]*?\) x(\d+))?")
+_FORBIDDEN = re.compile(r"(?i)\b(?:do not|don't|never|avoid) `([^`]+)`")
+_CASES = ("lessons", "template", "skills")
 
 
 class Try(NamedTuple):
@@ -83,45 +71,161 @@ class Try(NamedTuple):
     family: str  # "" when it is not known
 
 
-class Got(NamedTuple):
-    """What one way of remembering gives for an attempt: the families of what it is about."""
+class Split(NamedTuple):
+    """What a vault learns from, and what it is asked about."""
 
-    families: tuple[str, ...]
+    name: str
+    taught: Sequence[Try]
+    asked: Sequence[Try]
+
+
+class Told(NamedTuple):
+    """What one way of remembering tells for a run."""
+
+    failures: tuple[str, ...] = ()  # their families
+    steps: tuple[str, ...] = ()
 
 
 def run(options: Options) -> Outcome:
-    with options.work("real_runs") as work, imported(options.data, work) as (app, store, tau, alfworld):
-        embedder = app.embedder
+    with options.work("real_runs") as work, imported(options.data, work) as (_, store, tau, alfworld):
         sets = {"tau-bench": tau, "ALFWorld": alfworld}
-        rows: dict[str, Figures] = {}
+        failures: dict[str, Figures] = {}
+        steps: dict[str, Figures] = {}
+        packs: dict[str, Figures] = {}
         for name, tries in sets.items():
-            for setting in SETTINGS:
-                rows |= _lessons(name, setting, tries, embedder)
-        for name, tries in sets.items():
-            rows[f"{name}, same task: our pack"] = _in_packs(work / "packs" / name, tries, store)
-        templates = _templates(tau, embedder)
-    own = {f"{name}: {key}": value for name, figures in rows.items() if name.endswith(_OURS)
-           for key, value in figures.items()}  # fmt: skip
-    own |= {f"templates, {name}.{key}": value for name, figures in templates.items() if name.endswith(_OURS)
-            for key, value in figures.items()}  # fmt: skip
+            other = sets["ALFWorld" if name == "tau-bench" else "tau-bench"]
+            strange = [*{one.episode.command: None for one in other if one.family}][:100]
+            strange += generic(options.data)
+            for setting, splits in (
+                ("same task", _by_trial(tries)),
+                ("other tasks", _by_task(tries)),
+                ("odd tasks", list(_by_task(tries))[:1]),
+            ):
+                if setting == "odd tasks" and name != "tau-bench":
+                    continue
+                _measure(work, f"{name}, {setting}", splits, store, strange, failures, steps, packs)
+    rows = failures | steps | packs
     return Outcome(
-        metrics=own,
-        baselines={**{name: figures for name, figures in rows.items() if not name.endswith(_OURS)},
-                   **{name: figures for name, figures in templates.items() if not name.endswith(_OURS)}},
+        metrics={
+            f"{name}: {key}": value
+            for name, figures in rows.items()
+            if OURS in name
+            for key, value in figures.items()
+        },
+        baselines={name: figures for name, figures in rows.items() if OURS not in name},
         data={"tau-bench": len(tau), "ALFWorld": len(alfworld)},
         tables=(
+            compared("What failed before, told to later runs (%)", ("failures told", "precision@3"), failures),
             compared(
-                "Lessons from earlier trials, for later attempts (%)",
-                ("precision@3", "answered", "helped", "by a lesson", "lessons"),
-                rows,
+                "Steps of successes (%)", ("next step", "steps recall", "precision", "told"), steps
             ),
-            compared(
-                "Templates from half of tau-bench's successes, on the other half (%)",
-                ("support", "precision", "recall", "next step", "templates"),
-                templates,
-            ),
+            compared("Packs", ("packs", "contradictions", "unrelated %"), packs),
         ),
     )  # fmt: skip
+
+
+def _measure(
+    work: Path, name: str, splits: Iterable[Split], store: RunStore, strange: Sequence[str],
+    failures: dict[str, Figures], steps: dict[str, Figures], packs: dict[str, Figures],
+) -> None:  # fmt: skip
+    """All ways of remembering on the same runs; the figures are added to the three tables."""
+    told: dict[str, list[tuple[Told, Try, bool]]] = defaultdict(list)
+    texts: list[str] = []
+    unrelated: list[bool] = []
+    for number, split in enumerate(splits):
+        failed = [one for one in split.taught if one.episode.failed]
+        good = [one for one in split.taught if one.episode.is_model and steps_of(one.episode)]
+        with learned(work / "packs" / f"{name} {number}", split.taught, store) as app:
+            read = _reader(app, split.taught)
+            for one in split.asked:
+                command = one.episode.command
+                pack = app.context.pack(command, preset="agent")
+                texts.append(app.context.rendered(pack, "xml"))
+                ways = {
+                    OURS: read(pack),
+                    NEAREST: Told(
+                        tuple(other.family for other in nearest(command, failed, MOST)),
+                        _steps(nearest(command, good, 1)),
+                    ),
+                    LATEST: Told(tuple(other.family for other in failed[-MOST:]), _steps(good[-1:])),
+                    NOTHING: Told(),
+                }
+                repeated = one.episode.failed and _was_seen(one, failed, split.name)
+                for way, what in ways.items():
+                    told[way].append((what, one, repeated))
+            unrelated += [_tells_cases(app.context.pack(prompt, preset="agent")) for prompt in strange]
+    for way, some in told.items():
+        failures[f"{name}: {way}"] = _failures_told(some)
+        asked = [(what.steps, steps_of(one.episode)) for what, one, _ in some if one.episode.is_model]
+        asked = [(one, done) for one, done in asked if done]
+        if asked:
+            steps[f"{name}: {way}"] = _accuracy(asked)
+    packs[f"{name}: {OURS}"] = {
+        "packs": float(len(texts)),
+        "contradictions": float(sum(map(contradicts_itself, texts))),
+        "unrelated %": 100 * sum(unrelated) / max(1, len(unrelated)),
+    }
+
+
+def _was_seen(one: Try, failed: Sequence[Try], setting: str) -> bool:
+    if setting == "same task":
+        return any(other.task == one.task for other in failed)
+    return any(other.family == one.family for other in failed)
+
+
+def _reader(app: App, taught: Sequence[Try]) -> Callable[[Pack], Told]:
+    """What a pack tells: the families of the failures that it quotes, and the first steps in it."""
+    family_of = {one.episode.run: one.family for one in taught}
+    families = {
+        f"^{lesson.id}": _main_family(lesson.evidence, family_of) for lesson in app.learning.lessons()
+    }
+    for issue in find_issues(app.learning.runs.episodes()):
+        families[f"^{issue.id}"] = _main_family(issue.runs, family_of)
+
+    def read(pack: Pack) -> Told:
+        failed = [families[id_] for slot in pack.slots if slot.name == "lessons" for excerpt in slot.excerpts
+                  for id_ in excerpt.passages if id_ in families]  # fmt: skip
+        ways = [excerpt.text for slot in pack.slots if slot.name in ("template", "skills", "relevant")
+                for excerpt in slot.excerpts if _CALL.search(excerpt.text)]  # fmt: skip
+        return Told(tuple(failed), calls_in(ways[0]) if ways else ())
+
+    return read
+
+
+def calls_in(text: str) -> tuple[str, ...]:
+    """The tools that a text names as calls, in order; `x3` stands for three of them."""
+    return tuple(
+        name
+        for name, times in _CALL.findall(text)
+        for _ in range(min(9, int(times or 1)))
+        if name not in _NOT_STEPS
+    )
+
+
+def contradicts_itself(text: str) -> bool:
+    """Does a pack say not to do a call that it tells as a step as well?"""
+    for deed in _FORBIDDEN.findall(text):
+        others = re.sub(rf"(?i)\b(?:do not|don't|never|avoid) `{re.escape(deed)}`", "", text)
+        steps = [line for line in others.split("\n") if re.match(r"\W*\d+\. |.*Key actions:", line)]
+        if any(deed in line for line in steps):
+            return True
+    return False
+
+
+def _tells_cases(pack: Pack) -> bool:
+    return any(
+        excerpt.path
+        for slot in pack.slots
+        for excerpt in slot.excerpts
+        if slot.name in _CASES or (slot.name == "relevant" and "**Key actions:**" in excerpt.text)
+    )
+
+
+def generic(data: Path) -> list[str]:
+    """Public prompts that are about nothing of the kind."""
+    path = find_one(data, "generic prompts", ("prompts_generic*",))
+    groups = json.loads(path.read_text(encoding="utf-8"))
+    return [prompt for group in groups.values() for prompt in group[:50] if isinstance(prompt, str)]
 
 
 # --- the runs
@@ -165,6 +269,28 @@ def learned(folder: Path, tries: Sequence[Try], store: RunStore) -> Iterator[App
         yield app
 
 
+def _by_trial(tries: Sequence[Try]) -> Iterator[Split]:
+    """Each trial after the first, with what came before it."""
+    for trial in sorted({one.trial for one in tries})[1:]:
+        before = _in_order(one for one in tries if one.trial < trial)
+        yield Split("same task", before, [one for one in tries if one.trial == trial and one.family])
+
+
+def _by_task(tries: Sequence[Try]) -> Iterator[Split]:
+    """Half of the tasks, and the other half."""
+    for taught in (0, 1):
+        is_taught = {one.task: int(re.findall(r"\d+", one.task)[-1]) % 2 == taught for one in tries}
+        yield Split(
+            "other tasks",
+            _in_order(one for one in tries if is_taught[one.task]),
+            [one for one in tries if not is_taught[one.task] and one.family],
+        )
+
+
+def _in_order(tries: Iterable[Try]) -> list[Try]:
+    return sorted(tries, key=lambda one: (one.trial, one.episode.ended, one.task))
+
+
 def _tau_tries(episodes: Sequence[Episode], logs: Sequence[Path]) -> list[Try]:
     gold: dict[str, str] = {}
     for log in logs:
@@ -204,64 +330,6 @@ def alfworld_family(reflection: str) -> str:
     return "pick two" if _TWO.search(text) else "pick"
 
 
-# --- lessons
-
-
-def _lessons(name: str, setting: str, tries: Sequence[Try], embedder: Embedder | None) -> dict[str, Figures]:
-    """The figures of each way of remembering, for one set and one setting."""
-    ways: dict[str, list[tuple[Got, Try, bool]]] = {}
-    counts: list[int] = []
-    for one, before in later(tries, setting):
-        if not one.family:
-            continue
-        family_of = {other.episode.run: other.family for other in before}
-        lessons = _found(before, embedder)
-        counts.append(len(lessons))
-        matched = match_lessons(one.episode.command, lessons, embedder, app=one.episode.app, most=MOST)
-        ours = tuple(_main_family(lesson.evidence, family_of) for lesson, _ in matched)
-        repeated = one.episode.failed and any(
-            other.episode.failed
-            and (other.task == one.task if setting == "same task" else other.family == one.family)
-            for other in before
-        )
-        failed = [other for other in before if other.episode.failed]
-        given = {
-            "ours": ours,
-            "latest failures": tuple(other.family for other in failed[-MOST:]),
-            "BM25, runs": tuple(other.family for other in nearest(one.episode.command, before, MOST)),
-            "BM25, failures": tuple(other.family for other in nearest(one.episode.command, failed, MOST)),
-        }
-        for way, families in given.items():
-            ways.setdefault(way, []).append((Got(families), one, repeated))
-    figures = {f"{name}, {setting}: {way}": _judged(got) for way, got in ways.items()}
-    figures[f"{name}, {setting}: ours"]["lessons"] = sum(counts) / max(1, len(counts))
-    return figures
-
-
-def later(tries: Sequence[Try], setting: str) -> Iterator[tuple[Try, list[Try]]]:
-    """Each attempt after the first trial, with what may be learned from."""
-    ordered = sorted(tries, key=lambda one: (one.trial, one.episode.ended, one.task))
-    for one in ordered:
-        if one.trial:
-            before = [other for other in ordered if other.trial < one.trial]
-            if setting == "other tasks":
-                before = [other for other in before if other.task != one.task]
-            yield one, before
-
-
-_FOUND: dict[tuple[str, ...], list[Any]] = {}
-
-
-def _found(before: Sequence[Try], embedder: Embedder | None) -> list[Any]:
-    """Lessons of these runs; kept while the same runs are asked for again."""
-    key = tuple(one.episode.run for one in before)
-    if key not in _FOUND:
-        if len(_FOUND) > 4:
-            _FOUND.clear()
-        _FOUND[key] = find_lessons([one.episode for one in before], embedder)
-    return _FOUND[key]
-
-
 def _main_family(runs: Sequence[str], family_of: Mapping[str, str]) -> str:
     """What more than half of these runs are; "mixed" when there is none."""
     found = Counter(family_of.get(run, "") for run in runs)
@@ -271,128 +339,20 @@ def _main_family(runs: Sequence[str], family_of: Mapping[str, str]) -> str:
     return family if 2 * count > len(runs) else "mixed"
 
 
-def _judged(got: Sequence[tuple[Got, Try, bool]]) -> Figures:
-    right = [family == one.family for given, one, _ in got for family in given.families]
-    repeats = [one.family in given.families for given, one, repeated in got if repeated]
+# --- figures
+
+
+def _failures_told(told: Sequence[tuple[Told, Try, bool]]) -> Figures:
+    right = [family == one.family for what, one, _ in told for family in what.failures]
+    repeats = [one.family in what.failures for what, one, repeated in told if repeated]
     return {
+        "failures told": 100 * sum(repeats) / max(1, len(repeats)),
         "precision@3": 100 * sum(right) / max(1, len(right)),
-        "answered": 100 * sum(bool(given.families) for given, _, _ in got) / max(1, len(got)),
-        "helped": 100 * sum(repeats) / max(1, len(repeats)),
     }
 
 
-# --- packs: the same by the real notes
-
-
-def _in_packs(folder: Path, tries: Sequence[Try], store: RunStore) -> Figures:
-    """What the slot of mistakes holds in the real pack of each later attempt: lessons, and where they leave
-    room known failures of commands like this one. Of a vault that has learned from earlier trials alone.
-    """
-    told: list[tuple[Try, list[str], list[str], bool]] = []
-    for trial in sorted({one.trial for one in tries})[1:]:
-        before = [one for one in tries if one.trial < trial]
-        failed_before = {one.task for one in before if one.episode.failed}
-        asked = [one for one in tries if one.trial == trial and one.family]
-        for one, lessons, issues in _quoted(folder / str(trial), before, asked, store):
-            repeated = one.episode.failed and one.task in failed_before
-            told.append((one, lessons, issues, repeated))
-    right = [family == one.family for one, lessons, issues, _ in told for family in (*lessons, *issues)]
-    repeats = [(one.family in (*lessons, *issues), one.family in lessons)
-               for one, lessons, issues, repeated in told if repeated]  # fmt: skip
-    return {
-        "precision@3": 100 * sum(right) / max(1, len(right)),
-        "answered": 100 * sum(bool(lessons or issues) for _, lessons, issues, _ in told) / max(1, len(told)),
-        "helped": 100 * sum(helped for helped, _ in repeats) / max(1, len(repeats)),
-        "by a lesson": 100 * sum(by_lesson for _, by_lesson in repeats) / max(1, len(repeats)),
-    }
-
-
-def _quoted(
-    folder: Path, before: Sequence[Try], asked: Sequence[Try], store: RunStore
-) -> Iterator[tuple[Try, list[str], list[str]]]:
-    """For each of `asked` the families of the lessons, and of the known failures, that its pack quotes."""
-    from hindbrain.learn.recording.issues import find_issues
-
-    family_of = {one.episode.run: one.family for one in before}
-    with learned(folder, before, store) as app:
-        families = {
-            f"^{lesson.id}": _main_family(lesson.evidence, family_of) for lesson in app.learning.lessons()
-        }
-        issues = {
-            f"^{issue.id}": _main_family(issue.runs, family_of)
-            for issue in find_issues(app.learning.runs.episodes())
-        }
-        for one in asked:
-            pack = app.context.pack(one.episode.command, preset="agent")
-            ids = [id_ for slot in pack.slots if slot.name == "lessons" for excerpt in slot.excerpts
-                   for id_ in excerpt.passages]  # fmt: skip
-            lessons, failures = ([known[id_] for id_ in ids if id_ in known] for known in (families, issues))
-            yield one, lessons, failures
-
-
-# --- templates
-
-
-def _templates(tries: Sequence[Try], embedder: Embedder | None) -> dict[str, Figures]:
-    good = sorted(
-        (one for one in tries if one.episode.is_model), key=lambda one: (one.trial, one.episode.ended)
-    )
-    halves: Mapping[str, Callable[[Try], bool]] = {
-        "other trials": lambda one: one.trial < 2,
-        "other tasks": lambda one: int(one.task.rpartition("-")[2]) % 2 == 0,
-    }
-    rows: dict[str, Figures] = {}
-    for name, is_taught in halves.items():
-        taught = [one for one in good if is_taught(one)]
-        held_out = [one for one in good if not is_taught(one) and steps_of(one.episode)]
-        templates = find_templates([one.episode for one in taught], embedder)
-        vectors = vectors_of([one.episode.command for one in taught], embedder)
-        foretold: dict[str, list[tuple[list[str], list[str]]]] = defaultdict(list)
-        matched = answered = 0
-        for one in held_out:
-            done = steps_of(one.episode)
-            near = nearest(one.episode.command, taught, 1)
-            told = {"BM25-nearest": steps_of(near[0].episode) if near else [],
-                    "latest": steps_of(taught[-1].episode)}  # fmt: skip
-            fitting = match_templates(one.episode.command, templates, embedder, app=one.episode.app)
-            for way, steps in told.items():
-                foretold[f"{name}: {way}, all"].append((steps, done))
-            shown = _shown(one, taught, vectors, templates, embedder)
-            if shown is not None:
-                answered += 1
-                foretold[f"{name}: our pack"].append((shown, done))
-            if fitting:
-                matched += 1
-                foretold[f"{name}: ours"].append((_steps_in(fitting[0][0]), done))
-                for way, steps in told.items():
-                    foretold[f"{name}: {way}, same runs"].append((steps, done))
-        for way in (f"{name}: ours", f"{name}: our pack", *(key for key in foretold if "our" not in key)):
-            if not way.startswith(name):
-                continue
-            rows[way] = _accuracy(foretold[way])
-        rows[f"{name}: ours"] |= {
-            "support": 100 * matched / max(1, len(held_out)), "templates": float(len(templates)),
-        }  # fmt: skip
-        rows[f"{name}: our pack"]["support"] = 100 * answered / max(1, len(held_out))
-    return rows
-
-
-def _shown(
-    one: Try, taught: Sequence[Try], vectors: Any, templates: Sequence[Template], embedder: Embedder | None
-) -> list[str] | None:
-    """The steps that a pack would tell for this command; None when it has neither template nor run."""
-    command = one.episode.command
-    likeness = vectors @ vectors_of([command], embedder)[0]
-    at = int(likeness.argmax())
-    known = float(likeness[at]) if likeness[at] >= ALIKE_ALONE else 0.0
-    fitting = match_templates(command, templates, embedder, app=one.episode.app, nearest_run=known)
-    if fitting:
-        return _steps_in(fitting[0][0])
-    return steps_of(taught[at].episode) if known else None
-
-
-def _steps_in(template: Template) -> list[str]:
-    return [step.action for step in template.steps if step.action not in _NOT_STEPS]
+def _steps(tries: Sequence[Try]) -> tuple[str, ...]:
+    return tuple(steps_of(tries[0].episode)) if tries else ()
 
 
 def steps_of(episode: Episode) -> list[str]:
@@ -405,9 +365,10 @@ def _accuracy(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Figures:
     done_in_all = sum(len(done) for _, done in pairs)
     foreseen = sum(next_steps(told, done) for told, done in pairs)
     return {
-        "precision": 100 * sum(common) / max(1, told_in_all),
-        "recall": 100 * sum(common) / max(1, done_in_all),
         "next step": 100 * foreseen / max(1, done_in_all),
+        "steps recall": 100 * sum(common) / max(1, done_in_all),
+        "precision": 100 * sum(common) / max(1, told_in_all),
+        "told": 100 * sum(bool(told) for told, _ in pairs) / max(1, len(pairs)),
     }
 
 
@@ -492,20 +453,24 @@ def _words(text: str) -> Iterable[str]:
 def draw(result: dict[str, Any], axes: Any) -> None:
     from benchmarks.plots import COLOURS, headline, legend
 
-    ways = {"ours": COLOURS["ours"], "BM25, failures": COLOURS["bm25"], "latest failures": COLOURS["rrf"]}
-    places = [(name, setting) for name in ("tau-bench", "ALFWorld") for setting in SETTINGS]
+    ways = {OURS: COLOURS["ours"], NEAREST: COLOURS["bm25"], LATEST: COLOURS["rrf"]}
+    places = [
+        (name, setting) for name in ("tau-bench", "ALFWorld") for setting in ("same task", "other tasks")
+    ]
     for at, (way, colour) in enumerate(ways.items()):
-        heights = []
-        for name, setting in places:
-            key = f"{name}, {setting}: {way}"
-            own = result["baselines"].get(key, {}).get("precision@3")
-            heights.append(result["metrics"].get(f"{key}: precision@3", 0.0) if way == "ours" else own)
+        names = [f"{name}, {setting}: {way}" for name, setting in places]
+        heights = [
+            result["metrics"][f"{name}: failures told"]
+            if way == OURS
+            else result["baselines"][name]["failures told"]
+            for name in names
+        ]
         lefts = [place + (at - 1) * 0.28 for place in range(len(places))]
         drawn = axes.bar(lefts, heights, 0.26, color=colour, label=way)
         axes.bar_label(drawn, [f"{height:.0f}" for height in heights], fontsize=8, padding=1)
     axes.set_xticks(range(len(places)), ["\n".join(place) for place in places], fontsize=8)
     axes.set_ylim(0, 106)
-    headline(axes, "Real runs: precision@3 of lessons (%)")
+    headline(axes, "Real runs: failures that were told (%)")
     legend(axes, 3)
 
 

@@ -50,7 +50,7 @@ def test_a_run_is_a_prompt_and_all_that_follows_until_the_next():
         user("Describe the release process", 500.0), says("It is so.", 510.0),
     )  # fmt: skip
     assert (first.command, first.started, first.ended) == (ASKED, 100.0, 140.0)
-    assert [action.shown for action in first.actions] == ["Bash(cat a.py)", "Bash(ls)", "Bash(pwd)"]
+    assert [action.shown for action in first.actions] == ["cat a.py", "ls", "pwd"]
     assert first.iterations == 2  # turns with calls: two calls were made at once
     assert (second.command, second.actions, second.iterations) == ("Describe the release process", (), 0)
     assert (first.host, first.session, first.source) == ("claude-code", "s1", "tool")

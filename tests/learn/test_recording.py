@@ -54,13 +54,12 @@ def test_the_task_log_reads_as_the_reference_says(book: Book) -> None:
 
 
 def test_actions_that_repeat_are_folded_and_the_middle_of_many_is_left_out(book: Book) -> None:
-    steps = (*(do("scroll", "down") for _ in range(3)), *(do("click", str(i)) for i in range(20)))
+    steps = (*(do("scroll", "down") for _ in range(3)), *(do("click", str(i)) for i in range(40)))
     book.record(OPEN._replace(actions=steps))
     told = next(line for line in book.text("task_log").split("\n") if "Key actions" in line)
-    assert told == (
-        "- **Key actions:** scroll(down) x3, click(0), click(1), click(2), click(16), click(17), click(18), "
-        "click(19)"
-    )
+    first = ", ".join(f"click({i})" for i in range(11))
+    last = ", ".join(f"click({i})" for i in range(28, 40))
+    assert told == f"- **Key actions:** scroll(down) x3, {first}, …, {last}"
 
 
 def test_the_day_has_a_line_for_each_run_among_its_events(book: Book) -> None:
@@ -187,10 +186,20 @@ def test_a_rejection_is_an_issue_even_when_the_run_went_well_later(book: Book) -
 
 
 def test_an_issue_tells_what_led_there_and_the_log_what_worked_in_the_end(book: Book) -> None:
-    steps = (do("click", "URL bar"), do("type_text", "x"), do("press_key", "l", command="true"))
+    keys = do("press_key", "l", command="true")
+    steps = (do("click", "URL bar"), do("type_text", "x"), keys, do("type_text", "x"))
     book.record(OPEN._replace(actions=steps, rejections=(Rejection("Typed into the page", 30, after=2),)))
     assert "- **Actions:** click(URL bar), type_text(x) [source:: tool]\n" in book.text("issues")
-    assert "- **Key actions:** press_key(l, command: true)\n" in book.text("task_log")
+    assert "by `press_key(l, command: true)` instead of `click(URL bar)`\n" in book.text("issues")
+    assert "- **Key actions:** press_key(l, command: true), type_text(x)\n" in book.text("task_log")
+
+
+def test_what_a_run_went_on_from_after_a_rejection_is_part_of_how_it_went_well(book: Book) -> None:
+    steps = (do("open_application", "Notes"), do("type_text", "x"), do("press_key", "return"))
+    book.record(OPEN._replace(actions=steps, rejections=(Rejection("Not sent", 30, after=2),)))
+    told = "- **Key actions:** open_application(Notes), type_text(x), press_key(return)\n"
+    assert told in book.text("task_log")
+    assert "by `press_key(return)`\n" in book.text("issues")
 
 
 def test_an_issue_that_its_owner_moved_is_counted_where_it_stands_and_their_words_stay(

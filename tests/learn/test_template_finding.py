@@ -7,9 +7,9 @@ import random
 from template_runs import act, mail, mails, run, shown, visits
 
 from hindbrain.learn.runs.episode import Rejection
-from hindbrain.learn.templates.aligning import Call, Column, common, marks_of
+from hindbrain.learn.templates.filling import filled
 from hindbrain.learn.templates.finding import find_templates, note_name
-from hindbrain.learn.templates.matching import filled
+from hindbrain.learn.templates.steps import marks_of
 from hindbrain.learn.templates.trigger import fires
 from hindbrain.models.fake import FakeEmbedder
 from hindbrain.models.static import load_static
@@ -72,15 +72,15 @@ def test_a_value_can_be_woven_from_several_parts_of_the_command() -> None:
     assert shown(template.steps) == ["add_event({text} @ {text_2})"]
 
 
-def test_a_step_of_few_runs_is_left_out_and_one_of_most_tells_its_share() -> None:
-    runs = mails(5)
+def test_runs_that_did_something_else_are_no_part_of_it() -> None:
+    runs = mails(6)
     extra = act("click", element="Bold")
     runs[0] = runs[0]._replace(actions=(*runs[0].actions[:4], extra, *runs[0].actions[4:]))
     for i in (1, 2):
         runs[i] = runs[i]._replace(actions=runs[i].actions[:5])  # without sending
     [template] = find_templates(runs, None)
-    assert "click(Bold)" not in shown(template.steps)
-    assert [step.share for step in template.steps] == [1.0, 1.0, 1.0, 1.0, 1.0, 0.6]
+    assert shown(template.steps) == shown(find_templates(mails(3), None)[0].steps)
+    assert template.evidence == tuple(episode.run for episode in runs[3:])
 
 
 def test_a_step_that_is_repeated_as_often_as_needed_stands_once() -> None:
@@ -159,16 +159,28 @@ def test_of_two_ways_the_one_that_goes_well_more_often_is_kept() -> None:
     assert shown(template.steps)[-1] == "press_key(d, command: true, shift: true)"
 
 
-def test_a_step_that_needs_a_choice_nobody_can_make_is_left_out() -> None:
-    """Which button it was is neither said nor usual."""
+def test_another_button_is_another_way() -> None:
     runs = [
         run(i, "start the weekly report", act("open_application", name="Word"),
-            act("click", element=("A", "A", "B", "B", "C", "C")[i]), act("press_key", key="s"))
+            act("click", element=("A", "A", "B", "B", "A", "C")[i]), act("press_key", key="s"))
         for i in range(6)
     ]  # fmt: skip
     [template] = find_templates(runs, None)
-    assert shown(template.steps)[0] == "open_application(Word)"
-    assert not any("{" in step for step in shown(template.steps))
+    assert shown(template.steps) == ["open_application(Word)", "click(A)", "press_key(s)"]
+
+
+def test_a_command_line_is_the_same_step_whatever_a_host_calls_its_shell() -> None:
+    ways = [("Bash", "command"), ("run_shell_command", "argv"), ("exec", "cmd")]
+    runs = [
+        run(
+            i,
+            f"test ~/code/{name}",
+            *(act(tool, **{key: line}) for line in (f"cd ~/code/{name}", "npm test")),
+        )
+        for i, ((tool, key), name) in enumerate(zip(ways, ("atlas", "site", "app"), strict=True))
+    ]
+    [template] = find_templates(runs, None)
+    assert shown(template.steps) == ["cd {path}", "npm test"]
 
 
 def test_looks_at_the_screen_are_kept_at_the_end_only() -> None:
@@ -229,40 +241,6 @@ def test_a_note_can_be_called_so_on_every_system() -> None:
     assert note_name("Open {url}: a/b \\ <c>|?*") == "Open url a b c"
     assert note_name("CON") == "Template CON"
     assert note_name("…") == "Template"
-
-
-def test_what_most_runs_end_with_is_the_last_step_wherever_it_stands() -> None:
-    runs = [
-        run(i, f"test ~/code/{name}", act("open_terminal"), *middle, act("shell", command="pytest -q"))
-        for i, (name, middle) in enumerate(
-            [
-                ("atlas", [act("shell", command="ls"), act("shell", command="make")]),
-                ("site", [act("shell", command="make"), act("shell", command="ls")]),
-                ("app", [act("shell", command="pytest -q"), act("shell", command="make")]),
-                ("notes", []),
-                ("blog", [act("shell", command="pytest -q"), act("shell", command="ls")]),
-            ]
-        )
-    ]
-    [template] = find_templates(runs, None)
-    assert shown(template.steps)[-1] == "shell(pytest -q)"
-
-
-def test_the_end_of_most_runs_is_one_column_whatever_the_alignment_made_of_it() -> None:
-    def call(name: str) -> Call:
-        return Call(name, (act(name),), frozenset({f"of={name}"}))
-
-    apart = [
-        Column("open", {run: call("open") for run in range(4)}),
-        Column("finish", {0: call("finish"), 1: call("finish")}),
-        Column("wait", {2: call("wait"), 3: call("wait")}),
-        Column("finish", {2: call("finish")}),
-        Column("take_screenshot", {run: call("take_screenshot") for run in range(4)}),
-    ]
-    kept = common(apart, 4, 0.5, lambda _: 0.5)
-    assert [(column.name, len(column.cells)) for column in kept] == [
-        ("open", 4), ("finish", 3), ("take_screenshot", 4),
-    ]  # fmt: skip
 
 
 def test_a_way_of_saying_it_is_among_the_commands_however_old_it_is() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindbrain.learn.templates.slots import plain
-from hindbrain.learn.templates.template import Slot, Step, Template
+from hindbrain.learn.templates.template import SHELL, Slot, Step, Template
 from hindbrain.learn.templates.template_note import (
     confidence,
     parse,
@@ -25,7 +25,8 @@ MAIL = Template(
     steps=(
         Step("open_application", (("name", "Mail"),)),
         Step("press_key", (("key", "n"), ("command", "true"))),
-        Step("type_text", (("text", "{recipient}"),), 0.8),
+        Step("type_text", (("text", "{recipient}"),)),
+        Step(SHELL, (("command", "mail -s hi {recipient}"),)),
         Step("look_up", (("contact_id", "{contact_id}"),), many=True),
     ),
     slots=(
@@ -119,7 +120,7 @@ def test_what_enters_a_prompt_is_the_title_and_the_steps() -> None:
     lines = text_of(MAIL).split("\n")
     first, last = shown_span(text_of(MAIL).encode())
     assert lines[first - 1] == "# Send email to {recipient}"
-    assert lines[last - 1].startswith("4. look_up")
+    assert lines[last - 1].startswith("5. look_up")
 
 
 def test_a_note_with_other_line_ends_says_the_same() -> None:
@@ -140,7 +141,6 @@ steps = st.builds(
     Step,
     names,
     st.lists(st.tuples(names, values), max_size=3, unique_by=lambda pair: pair[0]).map(tuple),
-    st.sampled_from([1.0, 0.6, 0.9]),
     st.booleans(),
 )
 
@@ -150,5 +150,5 @@ steps = st.builds(
 def test_whatever_a_step_holds_its_line_reads_back(step: Step) -> None:
     [line] = step_lines([step])
     read = read_step(line)
-    assert (read.shown, read.share, read.many) == (step.shown, step.share, step.many)
+    assert (read.shown, read.many) == (step.shown, step.many)
     assert "\n" not in line

@@ -1,5 +1,7 @@
-"""What was learned that fits a command: lessons, templates, skills, and what single runs have told.
+"""What earlier runs say about a command: the nearest cases, and what was made of them.
 
+A case is an entry of a note: a run that went well, a failure, a correction. A lesson stands for the failures
+that it was learned from, a template for its successes: neither is found where none of its cases would be.
 Reads the notes when one of them has changed and answers from memory until then, since a prompt waits for it.
 A note that can't be read costs what it says, and a problem names it. Writes nothing.
 """
@@ -8,35 +10,37 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.base.plural import plural
 from hindbrain.context.packs.learned import Match, Matches
 from hindbrain.index.spoken import spoken
+from hindbrain.learn.cases import FAILED, WORKED, Cases, Text, command_text, reason_text
+from hindbrain.learn.lessons.lesson_note import NotedLesson
+from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.told import Told, told_in
 from hindbrain.memory.answers import PastRun, PastRuns
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from hindbrain.learn.lessons.lesson_note import NotedLesson
     from hindbrain.learn.pages.desk import Desk
     from hindbrain.learn.skills.skill import Skill
-    from hindbrain.learn.templates.template import Step, Template
     from hindbrain.memory.relevance import BestRelevance
     from hindbrain.models.embedder import Embedder
 
 _ROLES = ("lessons", "templates", "skills", "issues", "corrections", "task_log")
-# Likeness from which on what a single run told is worth telling: where nothing better is known, sooner.
-_ALIKE, ALIKE_ALONE = 0.6, 0.45
-_MOST_ISSUES, _MOST_RUNS = 3, 2  # one run's story is weaker than a lesson
+_MOST_FAILURES, _MOST_RUNS = 3, 2
 _MOST_ENTRIES = 400  # of a note, the newest
+# Likeness from which on a lesson or a template fits, and a template whose trigger fires.
+_RULE, _BY_TRIGGER = 0.4, 0.3
+_SLOT = re.compile(r"\{\w+\}")
 _CODE = re.compile(r"`([^`]+)`")
 _DENIES = re.compile(r"(?i)\b(?:not|never|avoid\w*|without|instead of|rather than)\b|n['’]t\b")
+
+Failure: TypeAlias = "Told | NotedLesson"
+Success: TypeAlias = "Told | Template"
 
 
 class Known(NamedTuple):
@@ -72,27 +76,61 @@ class Fitting:
             return Matches()
         index = self._index()
         app = apps[0] if len(apps) == 1 else ""
-        lessons = self._lessons(index, command, app)
-        near = self._told(index.good_runs, command, ALIKE_ALONE, _MOST_RUNS)
-        templates = tuple(self._templates(index, command, app, near[0].score if near else 0.0))
-        skills = tuple(self._skills(index.known.skills, command))
-        least = _ALIKE if templates or skills else ALIKE_ALONE
-        room = max(0, _MOST_ISSUES - len(lessons))
-        covered = {noted.lesson.id for noted, _ in lessons}
-        issues = self._told(index.issues, command, least, room, covered)
-        runs = tuple(run for run in near if run.score >= least)
-        found = (*(_lesson(noted, score) for noted, score in lessons), *issues)
-        return Matches(found, templates, skills, runs, self._answers(index, command), index.known.problems)
+        templates, runs = self._successes(index, command, app)
+        return Matches(
+            tuple(self._failures(index, command, app)), templates,
+            tuple(self._skills(index.known.skills, command)), runs,
+            self._answers(index, command), index.known.problems,
+        )  # fmt: skip
+
+    def _failures(self, index: _Index, command: str, app: str) -> Iterator[Match]:
+        """The nearest failures, one of each run; what a lesson says of one is told instead."""
+        told: set[str] = set()
+        count = 0
+        for found, score in index.failures.nearest(command, FAILED):
+            case = index.lessons.get(found.lesson, found) if isinstance(found, Told) else found
+            if isinstance(case, NotedLesson) and (score < _RULE or not _same_app(case.lesson.app, app)):
+                case = found
+            if isinstance(case, Told):
+                match, names = _entry(case, score), [case.gist, *filter(None, [case.moment])]
+            elif score >= _RULE and _same_app(case.lesson.app, app):
+                match, names = _lesson(case, score), [case.lesson.id]
+            else:
+                continue
+            if told.isdisjoint(names):
+                yield match
+                count += 1
+            told.update(names)
+            if count == _MOST_FAILURES:
+                return
+
+    def _successes(
+        self, index: _Index, command: str, app: str
+    ) -> tuple[tuple[Match, ...], tuple[Match, ...]]:
+        """The template of the nearest run that went well; else that run, and the next one."""
+        from hindbrain.learn.templates.trigger import fires
+        from hindbrain.learn.templates.using import works
+
+        runs: dict[str, Match] = {}
+        for found, score in index.successes.nearest(command, _BY_TRIGGER):
+            template = index.templates.get(found.id.removeprefix("^")) if isinstance(found, Told) else found
+            if template is not None and works(template) and _same_app(template.app, app) and not runs:
+                fits = score >= _RULE or fires(template.trigger, command)
+                if fits and (match := self._template(template, score)) is not None:
+                    return (match,), ()
+            if isinstance(found, Told) and score >= WORKED and len(runs) < _MOST_RUNS:
+                runs.setdefault(found.gist, _entry(found, score))
+        return (), tuple(runs.values())
 
     def _answers(self, index: _Index, prompt: str) -> tuple[Match, ...]:
-        from hindbrain.learn.cases import answering
+        from hindbrain.learn.answering import answering
 
         near = answering(prompt, index.known.runs[-_MOST_ENTRIES:], self._relevance())
         return tuple(_entry(told, score)._replace(text=_only_answer(told.text)) for told, score in near)
 
     def past_runs(self, topic: str) -> PastRuns:
         """Runs whose answers somebody who asks may mean."""
-        from hindbrain.learn.cases import answering
+        from hindbrain.learn.answering import answering
 
         known = self._index().known
         found = answering(topic, known.runs[-_MOST_ENTRIES:], self._relevance(), asked=True)
@@ -131,33 +169,23 @@ class Fitting:
                 except OSError:
                     yield (path, 0, 0)
 
-    def _lessons(self, index: _Index, command: str, app: str) -> list[tuple[NotedLesson, float]]:
-        from hindbrain.learn.lessons.matching import match_lessons
-
-        by_id = {noted.lesson.id: noted for noted in index.known.lessons}
-        found = match_lessons(
-            command, [noted.lesson for noted in index.known.lessons], self._embedder(), app=app
-        )
-        return [(by_id[lesson.id], score) for lesson, score in found]
-
-    def _templates(self, index: _Index, command: str, app: str, nearest_run: float) -> Iterator[Match]:
+    def _template(self, template: Template, score: float) -> Match | None:
         from hindbrain.learn.templates.template_note import shown_span
 
-        for template, score in index.templates.match(command, app=app, nearest_run=nearest_run):
-            try:
-                page = self._desk.find(template.path)
-            except HindbrainError:  # it was read a moment ago; the next look names it
-                page = None
-            if page is None:
-                continue
-            span = shown_span(page.data)
-            lines = filter(str.strip, page.text.splitlines()[span.first - 1 : span.last])
-            facts = f"success {template.success_rate:.0%} of {plural(template.runs, 'run')}"
-            yield Match(
-                template.path, template.path, template.title, "\n".join(lines), span.first, span.last, score,
-                template.source, why=facts, do=calls_of(template.steps), time=template.updated,
-                evidence=2 * template.successes - template.runs,
-            )  # fmt: skip
+        try:
+            page = self._desk.find(template.path)
+        except HindbrainError:  # it was read a moment ago; the next look names it
+            page = None
+        if page is None:
+            return None
+        span = shown_span(page.data)
+        lines = filter(str.strip, page.text.splitlines()[span.first - 1 : span.last])
+        facts = f"success {template.success_rate:.0%} of {plural(template.runs, 'run')}"
+        return Match(
+            template.path, template.path, template.title, "\n".join(lines), span.first, span.last, score,
+            template.source, why=facts, do=calls_of(template.steps), time=template.updated,
+            evidence=2 * template.successes - template.runs,
+        )  # fmt: skip
 
     def _skills(self, skills: Sequence[Skill], command: str) -> Iterator[Match]:
         from hindbrain.learn.skills.matching import match_skills
@@ -172,53 +200,59 @@ class Fitting:
                 skill.updated, do=calls_of(read_steps(skill.text)), time=skill.updated,
             )  # fmt: skip
 
-    def _told(
-        self, entries: _Entries, command: str, least: float, most: int, covered: Container[str] = ()
-    ) -> list[Match]:
-        """`covered`: lessons that say it already."""
-        found: list[Match] = []
-        said: set[str] = set()
-        for told, score in entries.nearest(command, self._embedder(), least):
-            if len(said) < most and told.gist not in said and not (told.lesson and told.lesson in covered):
-                said.add(told.gist)
-                found.append(_entry(told, score))
-        return found
-
 
 class _Index:
     """What the notes say, ready to be compared with."""
 
     def __init__(self, known: Known, embedder: Embedder | None) -> None:
-        from hindbrain.learn.templates.matching import TemplateMatcher
-
         self.known = known
-        self.templates = TemplateMatcher(known.templates, embedder)
-        self.issues = _Entries(known.issues, embedder)
-        self.good_runs = _Entries([run for run in known.runs if run.went_well], embedder)
+        live = [noted for noted in known.lessons if noted.lesson.state != "retired"]
+        self.lessons = {noted.lesson.id: noted for noted in live}
+        self.templates = _by_run(known.templates)
+        runs = [run for run in known.runs if run.went_well][-_MOST_ENTRIES:]
+        failed = known.issues[-_MOST_ENTRIES:]
+        self.failures = Cases[Failure]([*failed, *live], _of_failure, embedder)
+        self.successes = Cases[Success]([*runs, *known.templates], _of_success, embedder)
 
 
-class _Entries:
-    def __init__(self, entries: Sequence[Told], embedder: Embedder | None) -> None:
-        self._entries = entries[-_MOST_ENTRIES:]
-        self._embedder = embedder
+def _by_run(templates: Sequence[Template]) -> Mapping[str, Template]:
+    """The templates by the runs that they were made from, as these are called in notes."""
+    from hindbrain.learn.recording.wording import block_id
 
-    @cached_property
-    def _vectors(self) -> NDArray[np.float32]:
-        from hindbrain.learn.alike import vectors_of
+    return {block_id(run): template for template in templates for run in template.evidence}
 
-        return vectors_of([told.commands[0] for told in self._entries], self._embedder)
 
-    def nearest(self, command: str, embedder: Embedder | None, least: float) -> Iterator[tuple[Told, float]]:
-        """Those that are alike enough, the best first; among equals the newest."""
-        if not self._entries:
-            return
-        from hindbrain.learn.alike import vectors_of
+def _of_failure(failure: Failure) -> list[Text]:
+    if isinstance(failure, NotedLesson):
+        lesson = failure.lesson
+        reasons = [reason_text(lesson.reason)] if lesson.reason else []
+        return [*map(command_text, lesson.commands or (lesson.text,)), *reasons]
+    reasons = [reason_text(failure.reason)] if failure.reason else []
+    return [command_text(failure.commands[0], _wish(failure)), *reasons]
 
-        near = self._vectors @ vectors_of([command], embedder)[0]
-        for at in sorted(range(len(near)), key=lambda at: (-round(float(near[at]), 3), -at)):
-            if near[at] < least:
-                return
-            yield self._entries[at], round(min(1.0, float(near[at])), 4)
+
+def _of_success(success: Success) -> list[Text]:
+    if isinstance(success, Told):
+        return [command_text(success.commands[0], _wish(success))]
+    from hindbrain.learn.templates.slots import without_slots
+
+    commands = success.commands
+    if not commands:
+        return [command_text(_SLOT.sub(" ", success.title))]
+    return [command_text(one, without_slots(one, success.slots, commands)) for one in commands]
+
+
+def _wish(told: Told) -> str:
+    """The command without the values that its calls were given."""
+    from hindbrain.learn.templates.steps import without_values
+    from hindbrain.learn.templates.template_note import read_step
+
+    steps = [read_step(call) for call in told.calls if "(" in call]
+    return without_values(told.commands[0], [argument for step in steps for argument in step.arguments])
+
+
+def _same_app(one: str, other: str) -> bool:
+    return not one or not other or one.casefold() == other.casefold()
 
 
 def _only_answer(text: str) -> str:

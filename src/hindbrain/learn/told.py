@@ -32,8 +32,10 @@ _SEEN = re.compile(r"- \*\*Seen:\*\* (?:(\d{1,9}) times, last|once,) (\d{4}-\d\d
 _SOLVED = re.compile(r"- \*\*Solved:\*\*")
 _ACTIONS = re.compile(r"- \*\*(?:Actions|Key actions):\*\*\s*(.*)")
 _ORIGINAL = re.compile(r"- \*\*Original:\*\*")
-_NEXT_CALL = re.compile(r"(?: x\d+)?, (?=[\w.:/-]+\()")
+_NEXT_CALL = re.compile(r"(?: x\d+)?, (?=`|[\w.:/-]+\()")
 _TIMES = re.compile(r" x\d+$")
+_LINE = re.compile(r"`([^`]+)`")  # a command line
+_REASON = re.compile(r"- \*\*Reason:\*\*\s*(.*)")
 _RESULT = re.compile(r"- \*\*Result:\*\*\s*(.*)")
 _WENT_WELL = re.compile(r"- \*\*Outcome:\*\*\s*Success", re.IGNORECASE)
 
@@ -57,17 +59,27 @@ class Told(NamedTuple):
     @property
     def gist(self) -> str:
         """The same for two entries of which one says enough: the reason of a failure, else all of it."""
-        reason = next((line for line in self.text.split("\n") if line.startswith("- **Reason:**")), "")
-        return self.text if not reason or reason.endswith("not known") else reason
+        return self.reason or self.text
+
+    @property
+    def moment(self) -> str:
+        """The same for what went wrong in one run; "" where the entry has no time."""
+        return f"{self.commands[0]} {self.time}" if self.time else ""
 
     @property
     def calls(self) -> tuple[str, ...]:
         """What was done, as `Action.shown`; perhaps cut."""
         for line in self.text.split("\n"):
             if said := _ACTIONS.match(line):
-                calls = unescape(said[1], mask_code(said[1]))
-                return tuple(_TIMES.sub("", call) for call in _NEXT_CALL.split(calls) if "(" in call)
+                calls = (_TIMES.sub("", call) for call in _NEXT_CALL.split(said[1]))
+                return tuple(filter(None, map(_call, calls)))
         return ()
+
+    @property
+    def reason(self) -> str:
+        """Why it failed; "" when it does not say."""
+        said = next((found[1] for line in self.text.split("\n") if (found := _REASON.match(line))), "")
+        return "" if said == "not known" else said
 
     @property
     def answer(self) -> str:
@@ -78,6 +90,13 @@ class Told(NamedTuple):
     def corrects(self) -> bool:
         """Is it a command that its user put right with another one?"""
         return len(self.commands) > 1 and _ORIGINAL.match(self.text) is not None
+
+
+def _call(text: str) -> str:
+    """A call, or a command line without its backticks; "" for other words."""
+    if line := _LINE.fullmatch(text):
+        return line[1]
+    return unescape(text, mask_code(text)) if "(" in text else ""
 
 
 def told_in(data: bytes, path: str) -> list[Told]:

@@ -88,7 +88,7 @@ def _show_fitting(app: App, command: str, known: int, out: Output) -> int:
 def _show_one(template: Template, command: str, out: Output) -> int:
     steps: Sequence[Step] = template.steps
     if command:
-        from hindbrain.learn.templates.matching import filled
+        from hindbrain.learn.templates.filling import filled
 
         steps = filled(template, command)
     if out.json:
@@ -98,7 +98,7 @@ def _show_one(template: Template, command: str, out: Output) -> int:
     out.line(out.paint(_about(template), DIM))
     width = len(str(len(steps)))
     for number, step in enumerate(steps, start=1):
-        often = "" if step.share >= 1 else out.paint(f"   in {step.share:.0%} of the runs", DIM)
+        often = out.paint("   as often as needed", DIM) if step.many else ""
         out.line(f"{number:>{width}}. {safe(step.shown)}{often}")
     for slot in template.slots:
         out.line(f"{out.paint(f'{{{safe(slot.name)}}}', CYAN)}  {_slot(slot)}")
@@ -165,7 +165,7 @@ def template_data(template: Template) -> dict[str, Any]:
         "version": template.version,
         "source": template.source,
         "path": template.path,
-        "steps": [{"text": step.shown, "share": round(step.share, 4)} for step in template.steps],
+        "steps": [{"text": step.shown, "many": step.many} for step in template.steps],
         "slots": [
             {"name": slot.name, "in_command": slot.in_command, "examples": list(slot.examples)}
             for slot in template.slots

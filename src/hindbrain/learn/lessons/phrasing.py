@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.learn.alike import tells, words_of
-from hindbrain.learn.lessons.deeds import tool_of
 from hindbrain.learn.recording.wording import plain
 from hindbrain.models.chat import ChatMessage, ask
 from hindbrain.vault.lines import common_head
@@ -103,8 +102,8 @@ def _is_borne_out(sentence: str, lesson: Lesson, evidence: str) -> bool:
 
 def _names_a_deed(sentence: str, lesson: Lesson, some_are_told: bool) -> bool:
     """A sentence of the runs' own words alone would take the place of what was found, and say nothing."""
-    found = {tool_of(_plain(deed)) for deed in (lesson.avoid, lesson.prefer) if deed}
-    named = {tool_of(_plain(code)) for code in _CODE.findall(sentence)}
+    found = {_tool_of(_plain(deed)) for deed in (lesson.avoid, lesson.prefer) if deed}
+    named = {_tool_of(_plain(code)) for code in _CODE.findall(sentence)}
     return bool(found & named) if found else bool(named) or not some_are_told
 
 
@@ -137,3 +136,7 @@ def _is_name(word: str, at: int) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().replace('\\"', '"').split())
+
+
+def _tool_of(action: str) -> str:
+    return action.partition("(")[0]

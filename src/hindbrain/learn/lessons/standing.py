@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from hindbrain.learn.lessons.lesson import State
 
-MOMENT = 3  # failures that make a lesson
-RECURS = 3  # failures after that moment, from which on it is escalated
+RECURS = 3  # failures after the lesson was there, from which on it is escalated
 FADED = 0.3  # confidence below which it is retired
 REFUTED = 5  # so many last similar runs did what it says to avoid and went well
 STALE_S = 180 * 86400.0  # without a similar run
@@ -25,7 +24,7 @@ class Later(NamedTuple):
 
     at: float  # when it ended
     ok: bool
-    kept: bool | None  # kept to the lesson; None when that can't be told
+    kept: bool  # to the lesson
     avoided: bool  # did not do what the lesson says to avoid
 
 
@@ -37,9 +36,9 @@ class Tally(NamedTuple):
 
 def tally(later: Sequence[Later]) -> Tally:
     return Tally(
-        sum(run.ok and run.kept is True for run in later),
-        sum(not run.ok and run.kept is True for run in later),
-        sum(not run.ok and run.kept is not True for run in later),
+        sum(run.ok and run.kept for run in later),
+        sum(not run.ok and run.kept for run in later),
+        sum(not run.ok and not run.kept for run in later),
     )
 
 

@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindbrain.learn.failures import failures_of, good_of
 from hindbrain.learn.recording.entries import entries_of, ids_in, replace_line
 from hindbrain.learn.recording.places import first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
+from hindbrain.learn.recording.shapes import deeds_of
 from hindbrain.learn.recording.wording import MOST_REASON, day_of, item_id, stamp
 from hindbrain.vault.lines import NoteLines
 
@@ -31,6 +33,7 @@ _LEVEL = 3
 _MOST_NEW = 200  # entries that one recording adds
 SOLVED = "Solved"
 _SEEN, _LESSON, _SOLVED = "- **Seen:**", "- **Lesson:**", "- **Solved:**"
+_MOST_DEEDS = 3  # that a fix names
 _MOST_CHARS, _MOST_WORDS = 4_000, 40  # of a command or a reason, by which it is known
 # Not `alike.masked`: that may be tuned, and an id in a note must stay what it is.
 _VARIES = re.compile(
@@ -49,11 +52,7 @@ class Issue(NamedTuple):
     score: int | None
     runs: tuple[str, ...]  # in which it was seen, oldest first
     last: float  # seconds since the epoch
-    steps: int = -1  # of the first run, that led there; -1: all
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        return self.first.actions if self.steps < 0 else self.first.actions[: self.steps]
+    actions: tuple[Action, ...] = ()  # of the first run, what was done since the attempt began
 
     @property
     def seen(self) -> str:
@@ -65,43 +64,57 @@ def find_issues(episodes: Sequence[Episode]) -> list[Issue]:
     """Every failure and rejection, those that are the same as one; by their first run, oldest first."""
     found: dict[str, Issue] = {}
     runs: dict[str, dict[str, None]] = {}
-    for episode in episodes:
-        for reason, score, steps in _failures(episode):
-            name = item_id("i", _gist(episode.command), _gist(reason))
-            runs.setdefault(name, {})[episode.run] = None
-            known = found.get(name) or Issue(name, episode, reason, score, (), episode.ended, steps)
-            found[name] = known._replace(last=max(known.last, episode.ended))
+    for failure in failures_of(episodes):
+        episode = failure.episode
+        name = item_id("i", _gist(episode.command), _gist(failure.reason))
+        runs.setdefault(name, {})[episode.run] = None
+        known = found.get(name)
+        if known is None:
+            known = Issue(
+                name, episode, failure.reason, failure.score, (), episode.ended, failure.actions
+            )  # fmt: skip
+        found[name] = known._replace(last=max(known.last, episode.ended))
     return [issue._replace(runs=tuple(runs[issue.id])) for issue in found.values()]
 
 
-def find_solved(issues: Iterable[Issue], episodes: Iterable[Episode]) -> dict[str, Episode]:
-    """By the id of an issue: the first run with the same command that went well since it was last seen."""
+class Fix(NamedTuple):
+    """The first run that did what had failed."""
+
+    run: Episode
+    did: tuple[str, ...] = ()  # what it did and the run that failed did not, as people write it
+    instead_of: tuple[str, ...] = ()
+
+
+def find_solved(issues: Iterable[Issue], episodes: Iterable[Episode]) -> dict[str, Fix]:
+    """By the id of an issue: the run that mended it itself, or the first one with the same command that went
+    well since it was last seen."""
     worked: dict[str, list[Episode]] = {}
     for episode in episodes:
         if episode.outcome == "success":
             worked.setdefault(_gist(episode.command), []).append(episode)
-    solved: dict[str, Episode] = {}
+    solved: dict[str, Fix] = {}
     for issue in issues:
-        since = [one for one in worked.get(_gist(issue.first.command), ()) if one.started > issue.last]
+        same = worked.get(_gist(issue.first.command), ())
+        since = [one for one in same if one.started > issue.last or one.run == issue.runs[-1]]
         if since:
-            solved[issue.id] = min(since, key=lambda one: (one.started, one.run))
+            solved[issue.id] = _fix(issue, min(since, key=lambda one: (one.started, one.run)))
     return solved
+
+
+def _fix(issue: Issue, run: Episode) -> Fix:
+    good = good_of(run)
+    failed = deeds_of(issue.actions, issue.first.command)
+    did = [deed for deed in deeds_of(good.actions, run.command) if deed not in failed]
+    done = deeds_of(good.whole, run.command)
+    return Fix(
+        run, tuple(did[:_MOST_DEEDS]), tuple(deed for deed in failed if deed not in done)[:_MOST_DEEDS]
+    )
 
 
 def _gist(text: str) -> str:
     """Equal for two texts that say the same of other addresses, numbers or names in quotes."""
     words = _WORD.findall(_VARIES.sub(" <> ", text[:_MOST_CHARS].casefold()))
     return " ".join(sorted(set(words[:_MOST_WORDS])))
-
-
-def _failures(episode: Episode) -> list[tuple[str, int | None, int]]:
-    """What went wrong in a run: (reason, score, how many actions led there), each reason once."""
-    told: dict[str, tuple[str, int | None, int]] = {}
-    for rejection in episode.rejections:
-        told.setdefault(rejection.reason, (rejection.reason, rejection.score, rejection.after))
-    if episode.failed:
-        told.setdefault(episode.reason, (episode.reason, episode.score, -1))
-    return list(told.values())
 
 
 def issue_lines(issue: Issue, screen: Screen, note_is: str) -> list[str]:
@@ -161,7 +174,7 @@ class IssueNote:
         self._recordings.note(PART, seen)
         return len(fresh)
 
-    def sort_solved(self, issues: Sequence[Issue], solved: Mapping[str, Episode]) -> None:
+    def sort_solved(self, issues: Sequence[Issue], solved: Mapping[str, Fix]) -> None:
         """Move issues that worked since from "Open" to "Solved", and back those that came again. One write.
 
         An entry is moved whole, with what its owner wrote in it. One that stands elsewhere is left there.
@@ -169,7 +182,7 @@ class IssueNote:
         path = self._desk.path("issues")
         if self._desk.find(path) is None:
             return
-        lines = {name: f"{_SOLVED} {day_of(run.started)}, it worked" for name, run in solved.items()}
+        lines = {name: self._solved_line(fix) for name, fix in solved.items()}
         again = {issue.id for issue in issues} - set(solved)
         self._desk.own.note(path, lines.values())
 
@@ -181,6 +194,15 @@ class IssueNote:
             return None if data == now.data else data
 
         self._desk.edit(path, change)
+
+    def _solved_line(self, fix: Fix) -> str:
+        """`- **Solved:** 2026-02-21 by `npm ci` instead of `npm install``"""
+        day, source = day_of(fix.run.started), fix.run.source
+        did, instead = (self._screen.code(", ".join(deeds), source) for deeds in (fix.did, fix.instead_of))
+        if not did.text or did.left_out:
+            return f"{_SOLVED} {day}, it worked"
+        line = f"{_SOLVED} {day} by `{did.text}`"
+        return line + (f" instead of `{instead.text}`" if instead.text and not instead.left_out else "")
 
     def _moved(self, data: bytes, path: str, here: str, there: str, lines: Mapping[str, str]) -> bytes:
         """Move entries from one section to another. `lines`: by id, what is added to it; "": ours goes."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.alike import grouped, masked, vectors_of
-from hindbrain.learn.lessons.wishes import wish_of
 from hindbrain.learn.recording.wording import plain
+from hindbrain.learn.wishes import wish_of
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Episode

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LEFT_OUT = "(left out: {})"
 _THIRD_PARTY = "third-party text"
+_MOST_ACTIONS = 1_500  # characters
 _MOST_KEPT = 50_000  # texts that are remembered; runs repeat themselves
 
 
@@ -60,7 +61,15 @@ class Screen:
         return self.told(gist(episode.answer, MOST_ANSWER), MOST_ANSWER, episode.source)
 
     def actions(self, actions: Sequence[Action], source: str) -> Told:
-        return self.told(", ".join(key_actions(actions)), 800, source)
+        """What was done; command lines stand in backticks, as people write them."""
+        shown = key_actions(actions)
+        text = ", ".join(shown)
+        judged = self._known_or_judged(text, _MOST_ACTIONS, source)
+        if judged.left_out:
+            return judged
+        if judged.text != plain(text, _MOST_ACTIONS):  # something was taken out
+            return judged._replace(text=harmless(judged.text))
+        return judged._replace(text=", ".join(one if "`" in one else harmless(one) for one in shown))
 
     def told(self, text: str, most: int, source: str) -> Told:
         """The text, judged, as Markdown."""

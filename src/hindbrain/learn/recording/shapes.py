@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from hindbrain.learn.alike import masked
-from hindbrain.learn.recording.wording import plain
+from hindbrain.learn.recording.wording import is_deed, plain
+from hindbrain.learn.runs.calls import command_line
 from hindbrain.learn.runs.episode import Action
 
 _MOST_VALUE = 40  # characters of a value that may be the same on purpose
 _MOST_SHAPE = 100  # characters
+_PART = re.compile(r"<(\w+)>")
+_MOST_DEEDS = 60  # different ones of a run that are compared
 _SHORT = 2  # characters that stand in any command
+
+
+def deeds_of(actions: Sequence[Action], command: str) -> tuple[str, ...]:
+    """What was done, each deed once, without what this run filled in: `press_key(l, command: true)`."""
+    folded = command.casefold()
+    shown = (shown_shape(shaped(action, folded)).strip("`") for action in actions if is_deed(action))
+    return tuple(dict.fromkeys(shown))[:_MOST_DEEDS]
 
 
 def shaped(action: Action, command: str) -> Action:
     """The action with `{name}` for values that the command brought, addresses, numbers, ids and long texts.
 
-    `command` is case-folded.
+    `command` is case-folded. Of a command line only its addresses, paths and numbers: `cd {path}`.
     """
+    if line := command_line(action.name, action.arguments):
+        return Action(action.name, (("command", _PART.sub(r"{\1}", masked(line))),))
     arguments = tuple(
         (key, "{" + key + "}" if _is_filled_in(value, command) else value) for key, value in action.arguments
     )
@@ -26,6 +40,8 @@ def shaped(action: Action, command: str) -> Action:
 
 def shown_shape(action: Action) -> str:
     """As `Action.shown`; of what was filled in only the first is named: `book({user}, cabin: economy, …)`."""
+    if line := command_line(action.name, action.arguments):
+        return f"`{plain(line, _MOST_SHAPE)}`"
     told: list[str] = []
     for at, (key, value) in enumerate(action.arguments):
         if at == 0:

@@ -15,13 +15,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from hindbrain.base.clock import local_time
+from hindbrain.learn.runs.calls import command_line
 from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Action, Episode
 
 MOST_COMMAND, MOST_REASON, MOST_ANSWER, MOST_ACTION = 200, 300, 300, 60  # characters
-MOST_ACTIONS = 8
+MOST_ACTIONS = 24  # of a run that are told: who follows it needs them all
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN_ID = re.compile(r"r-[A-Za-z0-9-]{1,60}")
 # What begins a link, a field, code, a comment, a tag or a block id: a backslash takes its meaning from it.
@@ -97,7 +98,7 @@ def _acts(tool: str) -> bool:
 def key_actions(
     actions: Sequence[Action], most: int = MOST_ACTIONS, show: Callable[[Action], str] | None = None
 ) -> list[str]:
-    """What was done: without looking, repetitions folded (`scroll(down) x3`), the middle left out."""
+    """What was done: without looking, repetitions folded (`scroll(down) x3`); `…` where some are left out."""
     folded: list[tuple[Action, int]] = []
     for action in actions:
         if not is_deed(action):
@@ -106,23 +107,29 @@ def key_actions(
             folded[-1] = (action, folded[-1][1] + 1)
         else:
             folded.append((action, 1))
+    kept: list[tuple[Action, int] | None] = list(folded)
     if len(folded) > most:
         head = most // 2
-        folded = [*folded[:head], *folded[-(most - head) :]]
-    told = [(plain(one.shown, MOST_ACTION) if show is None else show(one), times) for one, times in folded]
+        kept = [*folded[:head], None, *folded[-(most - head) :]]
     merged: list[tuple[str, int]] = []  # calls that differ only in what is cut away read the same
-    for shown, times in told:
+    for one in kept:
+        shown, times = ("…", 1) if one is None else ((show or _in_a_line)(one[0]), one[1])
         if merged and merged[-1][0] == shown:
             times += merged.pop()[1]
         merged.append((shown, times))
     return [shown + (f" x{times}" if times > 1 else "") for shown, times in merged]
 
 
+def _in_a_line(action: Action) -> str:
+    shown = plain(action.shown, MOST_ACTION)
+    return f"`{shown}`" if command_line(action.name, action.arguments) else shown
+
+
 def what_worked(episode: Episode) -> Sequence[Action]:
-    """The actions of a run that went well from its last rejection on: what was done before did not do."""
-    if episode.outcome != "success" or not episode.rejections:
-        return episode.actions
-    return episode.actions[max(0, episode.rejections[-1].after) :]
+    """The actions of a run; of one that began anew after a rejection and went well, those since then."""
+    from hindbrain.learn.failures import good_of
+
+    return good_of(episode).whole if episode.outcome == "success" else episode.actions
 
 
 def lasted(seconds: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from hindbrain.learn.runs.calls import shown_call
+
 Outcome: TypeAlias = Literal["success", "failed", "stuck", "cancelled", "unknown"]
 FAILED: tuple[Outcome, ...] = ("failed", "stuck")
 GOOD_SCORE = 80  # from which on a success is worth being copied
@@ -20,9 +22,8 @@ class Action(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """For people and models: `press_key(l, command: true)`, the first argument without its name."""
-        told = [value if i == 0 else f"{key}: {value}" for i, (key, value) in enumerate(self.arguments)]
-        return f"{self.name}({', '.join(told)})"
+        """For people and models: `press_key(l, command: true)`, `npm test`."""
+        return shown_call(self.name, self.arguments)
 
 
 class Rejection(NamedTuple):

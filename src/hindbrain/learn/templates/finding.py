@@ -1,35 +1,31 @@
-"""Templates from episodes: three successes alike, laid beside each other, and what they have in common.
+"""Templates from episodes: three successes or more that agree, step by step, for commands of one kind.
 
-Pure: the same episodes give the same templates. Owns what "alike" is here and which steps are kept; how
-runs are laid beside each other, slots and triggers have modules of their own. Knows nothing of notes.
+Pure: the same episodes give the same templates. Owns which commands are of one kind; which runs agree, slots
+and triggers have modules of their own. Knows nothing of notes.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from hindbrain.learn.alike import grouped, vectors_of
 from hindbrain.learn.runs.episode import Episode
-from hindbrain.learn.templates.aligning import (
-    SAID,
-    Column,
-    align,
-    common,
+from hindbrain.learn.templates.slots import Bound, bind, kind_of
+from hindbrain.learn.templates.steps import (
+    agreeing,
+    blocks_of,
+    columns_of,
     doing,
     is_look,
     is_opening,
-    marks_of,
     place_in,
-    said_by,
-    sequence_vectors,
+    without_values,
 )
-from hindbrain.learn.templates.slots import Bound, bind, kind_of
 from hindbrain.learn.templates.template import Template
 from hindbrain.learn.templates.trigger import fires, trigger_of
-from hindbrain.learn.templates.using import attempts_of, with_uses
+from hindbrain.learn.templates.using import success_now, with_uses
 from hindbrain.memory.policy.provenance import lowest
 
 if TYPE_CHECKING:
@@ -40,15 +36,17 @@ if TYPE_CHECKING:
 
 MOST_EPISODES = 5_000  # the newest
 LEAST_RUNS = 3
+ALIKE = 0.3  # commands of runs that did the same: from here on they are one way
+# Commands of runs that did it in different ways are of one kind from here on. Runs in one application share
+# its name and many a word: adding an event and cancelling one are two kinds.
+SAME_KIND, SAME_KIND_IN_APP = 0.5, 0.7
 # A command less alike than this to a group is of another kind, and its trigger must not fire on it: where
 # both are about one application, where that is not known, and where they are about two.
 OTHER_KIND, OTHER_KIND_MAYBE, OTHER_KIND_ELSEWHERE = 0.25, 0.4, 0.6
-KEPT = 0.5  # of the runs: a step that more of them did stays
-COMMON = 0.5  # of what runs did, on average, that must be in the template
-MOST_RUNS = 24  # of a group that are laid beside each other, the newest
+MOST_RUNS = 24  # of a group that slots are found in, the newest
 _MOST_OTHERS = 1_000  # commands of other kinds that a trigger is held against
 _COMMANDS = 8  # kept as examples
-_FOUNDING, _NEWEST = 3, 7  # runs named as evidence
+_FOUNDING, _NEWEST = 3, 6  # runs named as evidence: the first of the kind, the newest of the way
 _TITLE, _COMMAND = 60, 200  # characters
 _MARKUP = re.compile(r"[\"“”`#\[\]|^<>*\\$%~=]")  # what a heading or a link would take for its own
 _LEAD = re.compile(
@@ -56,23 +54,6 @@ _LEAD = re.compile(
     r"am|need|want|like|hoping|looking|trying|help|me|to|with|some|assistance)\b[\s,.!]*)+",
     re.IGNORECASE,
 )
-
-
-class Alike(NamedTuple):
-    """From where on runs are of one kind; each 0..1 but for the last."""
-
-    commands: float  # a command and the mean of those before it
-    actions: float  # what a run did and the mean of those before it
-    same_way: float  # groups that do so much the same are one,
-    together: float  # if what they do and what they are told add up to this
-
-
-# Runs in one application share its opening and many a gesture: adding an event and cancelling one differ in
-# two keys. Where none is known, the tools' own names tell kinds apart.
-IN_APP = Alike(0.7, 0.75, 0.9, 1.1)
-ANYWHERE = Alike(0.5, 0.6, 0.85, 1.2)
-
-_Rates: TypeAlias = dict[tuple[str, str, frozenset[str]], tuple[int, int]]
 
 
 def find_templates(episodes: Sequence[Episode], embedder: Embedder | None) -> list[Template]:
@@ -85,31 +66,29 @@ def find_templates(episodes: Sequence[Episode], embedder: Embedder | None) -> li
     row = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
     vectors = vectors_of(list(row), embedder)[[row[kind] for kind in kinds]]
     apps = [app_of(episode) for episode in recent]
-    rates = _rates(recent)
-    found: list[tuple[int, Template]] = []
-    for group in _groups([recent[i] for i in models], vectors[models]):
-        own = [models[i] for i in group]
-        others = _others(recent, vectors, apps, own)
-        template = _template([recent[i] for i in own], others, rates)
-        if template is not None:
-            found.append((group[0], template))
+    ways = _ways(recent, models, apps, vectors)
+    found = [_template([recent[i] for i in own], _others(recent, vectors, apps, own)) for own in ways]
+    used = iter(with_uses([template for template in found if template is not None], recent))
+    worth = [next(used) if template is not None else None for template in found]
     named: dict[str, int] = {}
-    out = []
-    for _, template in sorted(found, key=lambda pair: pair[0]):
-        count = named[template.name.casefold()] = named.get(template.name.casefold(), 0) + 1
-        out.append(template if count == 1 else template._replace(name=f"{template.name} {count}"))
-    return with_uses(out, recent)
+    templates: list[Template] = []
+    for kind in _kinds(ways, apps, vectors):
+        rivals = [(template, at) for at in kind if (template := worth[at]) is not None]
+        if not rivals:
+            continue
+        best, at = max(rivals, key=lambda pair: (round(success_now(pair[0]), 1), len(ways[pair[1]])))
+        first = sorted(run for way in kind for run in ways[way])[:_FOUNDING]
+        newest = [recent[run].run for run in (*first, *ways[at][-_NEWEST:])]
+        count = named[best.name.casefold()] = named.get(best.name.casefold(), 0) + 1
+        name = best.name if count == 1 else f"{best.name} {count}"
+        templates.append(best._replace(name=name, evidence=tuple(dict.fromkeys(newest))))
+    return templates
 
 
 def _bare(episode: Episode) -> str:
-    """The command without the values that its actions took from it: "rename <said> to <said>"."""
-    command = episode.command
-    given = {argument for action in doing(episode) for argument in action.arguments}
-    taken = {part for key, value in given for part in said_by(key, value, command)}
-    for part in sorted(taken, key=lambda part: (-len(part), part)):
-        if span := place_in(part, command):
-            command = f"{command[: span[0]]} {SAID} {command[span[1] :]}"
-    return command
+    """The command without what its actions took from it."""
+    given = (argument for action in doing(episode) for argument in action.arguments)
+    return without_values(episode.command, given)
 
 
 def app_of(episode: Episode) -> str:
@@ -120,46 +99,37 @@ def app_of(episode: Episode) -> str:
     return next((action.arguments[0][1] for action in opened), "")
 
 
-def _groups(models: Sequence[Episode], vectors: NDArray[np.float32]) -> list[list[int]]:
-    """Runs with one app, alike in their commands and in what they did; three at least."""
-    found: list[list[int]] = []
-    by_app: dict[str, list[int]] = {}
-    for i, episode in enumerate(models):
-        by_app.setdefault(app_of(episode).casefold(), []).append(i)
-    for app, members in by_app.items():
-        least = IN_APP if app else ANYWHERE
-        done = sequence_vectors([models[i] for i in members], gestures=bool(app))
-        said = vectors[members]
-        kinds = []
-        for alike in grouped(said, least.commands):
-            kinds += [[alike[i] for i in same] for same in grouped(done[alike], least.actions)]
-        merged = _merged(kinds, said, done, least)
-        found += [[members[i] for i in group] for group in merged if len(group) >= LEAST_RUNS]
-    return found
-
-
-def _merged(
-    kinds: Sequence[list[int]], said: NDArray[np.float32], done: NDArray[np.float32], least: Alike
+def _ways(
+    episodes: Sequence[Episode], models: Sequence[int], apps: Sequence[str], vectors: NDArray[np.float32]
 ) -> list[list[int]]:
-    """Groups that do the same are one, where their commands have something in common: paraphrases."""
-    merged: list[list[int]] = []
-    centres: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
-    for group in kinds:
-        centre = (_centre(said[group]), _centre(done[group]))
-        fits = [
-            (float(centre[1] @ other[1]), -n)
-            for n, other in enumerate(centres)
-            if centre[1] @ other[1] >= least.same_way
-            and centre[0] @ other[0] + centre[1] @ other[1] >= least.together
-        ]
-        if not fits:
-            merged.append(list(group))
-            centres.append(centre)
-            continue
-        at = -max(fits)[1]
-        merged[at] = sorted([*merged[at], *group])
-        centres[at] = (_centre(said[merged[at]]), _centre(done[merged[at]]))
-    return merged
+    """Runs in one application that agree, three at least, for commands that have something in common."""
+    by_app: dict[str, list[int]] = {}
+    for i in models:
+        by_app.setdefault(apps[i].casefold(), []).append(i)
+    found: list[list[int]] = []
+    for members in by_app.values():
+        for same in agreeing([(episodes[i].command, blocks_of(episodes[i])) for i in members]):
+            own = [members[n] for n in same]
+            found += [[own[n] for n in alike] for alike in grouped(vectors[own], ALIKE)]
+    return sorted(way for way in found if len(way) >= LEAST_RUNS)
+
+
+def _kinds(
+    ways: Sequence[Sequence[int]], apps: Sequence[str], vectors: NDArray[np.float32]
+) -> list[list[int]]:
+    """The ways of doing the same thing together: of each kind of command, one template is enough."""
+    kinds: list[list[int]] = []
+    for at, way in enumerate(ways):
+        app, centre = apps[way[0]].casefold(), _centre(vectors[list(way)])
+        least = SAME_KIND_IN_APP if app else SAME_KIND
+        for kind in kinds:
+            known = [run for other in kind for run in ways[other]]
+            if apps[known[0]].casefold() == app and centre @ _centre(vectors[known]) >= least:
+                kind.append(at)
+                break
+        else:
+            kinds.append([at])
+    return kinds
 
 
 def _centre(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -170,19 +140,17 @@ def _centre(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return centre
 
 
-def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> Template | None:
-    """None when the runs have too little in common."""
+def _template(runs: Sequence[Episode], others: Sequence[str]) -> Template | None:
+    """None when the runs did nothing that tells them from others."""
     newest = runs[-MOST_RUNS:]
-    columns = align(newest, sequence_vectors(newest))
-    app = app_of(runs[-1])
-    kept = common(columns, len(newest), KEPT, lambda column: _worth(column, app, rates))
-    if all(is_look(column.name) for column in kept) or _share(kept, newest) < COMMON:
+    columns = columns_of([blocks_of(episode) for episode in newest])
+    if all(is_look(column.name) for column in columns):
         return None
-    bound = bind(kept, [episode.command for episode in newest])
+    bound = bind(columns, [episode.command for episode in newest])
     trigger = trigger_of([_without(i, newest, bound, " <%k> ") for i in range(len(newest))], others)
     if not trigger and _is_open(bound):
         return None  # commands of any kind that used the same tool
-    title = _title(_typical(columns, bound), newest, bound)
+    title = _title(_typical(newest, bound), newest, bound)
     iterations = [episode.iterations for episode in runs if episode.iterations]
     return Template(
         name=note_name(title),
@@ -191,12 +159,12 @@ def _template(runs: Sequence[Episode], others: Sequence[str], rates: _Rates) -> 
         steps=bound.steps,
         slots=bound.slots,
         commands=_examples(runs),
-        app=app,
+        app=app_of(runs[-1]),
         runs=len(runs),
         successes=len(runs),
         avg_iterations=round(sum(iterations) / len(iterations), 1) if iterations else 0.0,
         source=lowest(episode.source for episode in runs),
-        evidence=tuple(dict.fromkeys(e.run for e in (*runs[:_FOUNDING], *runs[-_NEWEST:]))),
+        evidence=tuple(episode.run for episode in runs),
     )
 
 
@@ -218,42 +186,10 @@ def _examples(runs: Sequence[Episode]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(command_line(episode.command) for episode in ordered))[:_COMMANDS]
 
 
-def _rates(episodes: Sequence[Episode]) -> _Rates:
-    """Of each step in each application, the attempts that had it: how many went well, and all."""
-    rates: _Rates = {}
-    for episode in episodes:
-        if episode.outcome == "success" or episode.failed:
-            app = app_of(episode)
-            for attempt in attempts_of(episode):
-                steps = {(action.name, marks_of(action, episode.command)) for action in attempt.actions}
-                for name, marks in steps:
-                    good, tried = rates.get((app, name, marks), (0, 0))
-                    rates[app, name, marks] = (good + attempt.good, tried + 1)
-    return rates
-
-
-def _worth(column: Column, app: str, rates: _Rates) -> float:
-    """How often attempts with this step went well, with one success and one failure added."""
-    usual = Counter(cell.marks for cell in column.cells.values()).most_common(1)[0][0]
-    good, tried = rates.get((app, column.name, usual), (0, 0))
-    return round((good + 1) / (tried + 2), 2)
-
-
-def _typical(columns: Sequence[Column], bound: Bound) -> int:
-    """The run that is most like the others, of those that filled all slots of the command."""
-    order = list(dict.fromkeys(run for column in columns for run in column.cells))
+def _typical(runs: Sequence[Episode], bound: Bound) -> int:
+    """The newest run of those that filled most slots of the command."""
     slots = [bound.values[slot.name] for slot in bound.slots if slot.in_command]
-    return max(order, key=lambda run: (sum(run in values for values in slots), -order.index(run)))
-
-
-def _share(kept: Sequence[Column], runs: Sequence[Episode]) -> float:
-    """Of what the runs did, looks aside, the share that the kept columns hold; the mean over the runs."""
-    shares = []
-    for number, episode in enumerate(runs):
-        cells = [column.cells[number] for column in kept if number in column.cells]
-        held = sum(len(cell.calls) for cell in cells if not is_look(cell.name))
-        shares.append(held / max(1, sum(not is_look(action.name) for action in doing(episode))))
-    return sum(shares) / len(shares)
+    return max(range(len(runs)), key=lambda run: (sum(run in values for values in slots), run))
 
 
 def _others(

@@ -1,7 +1,7 @@
 """What varies between runs becomes a named slot, bound to the part of the command where its value stands.
 
 Pure. Owns what a slot is called, how its value is found in a new command, and when two arguments are one
-slot. Knows nothing of how runs were aligned beyond the columns, nor of notes.
+slot. Knows nothing of which runs agree, nor of notes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from hindbrain.learn.alike import masked
-from hindbrain.learn.templates.aligning import Column, is_id, parts_said, place_in, stands_in
+from hindbrain.learn.templates.steps import Column, is_id, parts_said, place_in, stands_in
 from hindbrain.learn.templates.template import Slot, Step
 
 END = "."  # among the words behind a slot: the end of the sentence
@@ -173,22 +173,19 @@ class _Binder:
         self.slots: list[Slot] = []
 
     def step(self, column: Column) -> Step:
-        keys = Counter(key for cell in column.cells.values() for key in dict(cell.calls[0].arguments))
-        first = next(iter(column.cells.values())).calls[0]
+        keys = Counter(key for action in column.cells.values() for key in dict(action.arguments))
+        first = next(iter(column.cells.values()))
         order = [key for key, _ in first.arguments]
         kept = [key for key, count in keys.items() if count * 2 > len(column.cells)]
         kept.sort(key=lambda key: order.index(key) if key in order else len(order))
         arguments = tuple((key, self._argument(key, column)) for key in kept)
-        many = sum(len(cell.calls) > 1 for cell in column.cells.values()) * 2 >= len(column.cells)
-        share = (len(column.cells) + column.instead) / len(self._commands)
-        # In tenths: a note is not written anew for every run that did it once more.
-        return Step(column.name, arguments, 1.0 if share == 1 else min(0.9, round(share, 1)), many)
+        return Step(column.name, arguments, column.many)
 
     def _argument(self, key: str, column: Column) -> str:
         values = {
-            run: plain(dict(cell.calls[0].arguments)[key])
-            for run, cell in column.cells.items()
-            if key in dict(cell.calls[0].arguments)
+            run: plain(dict(action.arguments)[key])
+            for run, action in column.cells.items()
+            if key in dict(action.arguments)
         }
         woven = _woven(key, values, self._commands)
         return "".join(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+SHELL = "run_shell_command"  # what every tool that runs a command line is called in a step
 _TOOL = re.compile(r"[\w.:/-]+")
 
 
@@ -24,7 +25,6 @@ class Step(NamedTuple):
 
     action: str  # the tool's name; or a whole sentence, where a person wrote the step in words
     arguments: tuple[tuple[str, str], ...] = ()  # the first one's name is "" when it was read from a note
-    share: float = 1.0  # of the runs that did it
     many: bool = False  # as often as it takes: how often differs from run to run
 
     @property
@@ -33,9 +33,16 @@ class Step(NamedTuple):
         return bool(self.arguments) or _TOOL.fullmatch(self.action) is not None
 
     @property
+    def is_line(self) -> bool:
+        """Is it a command line, as people type it?"""
+        return self.action == SHELL and bool(self.arguments)
+
+    @property
     def shown(self) -> str:
         if not self.is_call:
             return self.action
+        if self.is_line:
+            return self.arguments[0][1]
         told = [value if i == 0 else f"{key}: {value}" for i, (key, value) in enumerate(self.arguments)]
         return f"{self.action}({', '.join(told)})"
 
@@ -65,5 +72,5 @@ class Template(NamedTuple):
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Equal for two templates that say to do the same; how many runs did each step is left out."""
+        """Equal for two templates that say to do the same."""
         return tuple(step.shown for step in self.steps)

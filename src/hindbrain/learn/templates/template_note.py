@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hindbrain.learn.templates.template import Slot, Step, Template
+from hindbrain.learn.templates.template import SHELL, Slot, Step, Template
 from hindbrain.vault.inline import mask_code
 from hindbrain.vault.items.item_text import escape, unescape
 from hindbrain.vault.note import Note, Property
@@ -29,8 +29,8 @@ _KINDS = {
 }  # fmt: skip
 _STEP = re.compile(r" {0,3}\d{1,3}[.)]\s+(\S.*)")
 _CALL = re.compile(r"([\w.:/-]+)\((.*)\)", re.DOTALL)
+_COMMAND_LINE = re.compile(r"`([^`]+)`")
 _NEXT_ARGUMENT = re.compile(r", (?=[\w.-]+: )")
-_SHARE = re.compile(r"in (\d{1,3}) % of the runs")
 _MANY = "as often as needed"
 _SLOT = re.compile(r"\s*[-*+]\s+\{(\w+)\}:\s*(.*)")
 _QUOTED_LIST = re.compile(r'(after|before|such as)((?: "[^"]*",?)+)')
@@ -168,18 +168,19 @@ def read_steps(text: str) -> list[Step]:
 
 def read_step(line: str) -> Step:
     match = _STEP.fullmatch(line)
-    text, _, comment = (match[1] if match else line).rstrip().partition("  // ")
-    text = _plain(text)
-    share = _SHARE.search(comment)
-    told = {"share": min(1.0, int(share[1]) / 100) if share else 1.0, "many": _MANY in comment}
+    said, _, comment = (match[1] if match else line).rstrip().partition("  // ")
+    text = _plain(said)
+    many = _MANY in comment
+    if command_line := _COMMAND_LINE.fullmatch(said.strip()):
+        return Step(SHELL, (("", command_line[1]),), many)
     call = _CALL.fullmatch(text)
     if call is None:
-        return Step(text, (), float(told["share"]), bool(told["many"]))
+        return Step(text, (), many)
     arguments: list[tuple[str, str]] = []
     for number, part in enumerate(_NEXT_ARGUMENT.split(call[2]) if call[2] else []):
         key, _, value = part.partition(": ")
         arguments.append(("", part) if number == 0 else (key, value))
-    return Step(call[1], tuple(arguments), float(told["share"]), bool(told["many"]))
+    return Step(call[1], tuple(arguments), many)
 
 
 def read_slot(line: str) -> Slot | None:
@@ -204,8 +205,8 @@ def _steps_in(lines: Iterable[str]) -> list[Step]:
 
 
 def _step_text(step: Step) -> str:
-    told = [_MANY] * step.many + [f"in {round(step.share * 100)} % of the runs"] * (step.share < 1)
-    return escape(step.shown) + (f"  // {'; '.join(told)}" if told else "")
+    text = "`" + step.shown.replace("`", "'") + "`" if step.is_line else escape(step.shown)
+    return text + (f"  // {_MANY}" if step.many else "")
 
 
 def _run_line(run: str, task_log: str) -> str:

@@ -1,7 +1,7 @@
 """How well a template works: the runs that followed it, and how they ended. Pure.
 
 A run followed a template when it was in its prompt, or when the command is of its kind and at least 0.9 of
-the steps occur in one of its attempts, in order; a step counts as much as the share of runs that do it. An
+the steps occur in one of its attempts, in order. An
 attempt that was rejected and that followed it is a failure of the template, however the run ended.
 """
 
@@ -16,12 +16,14 @@ from typing import NamedTuple
 from hindbrain.learn.alike import vectors_of
 from hindbrain.learn.runs.episode import Action, Episode
 from hindbrain.learn.templates.slots import plain
+from hindbrain.learn.templates.steps import as_step
 from hindbrain.learn.templates.template import Step, Template
 from hindbrain.learn.templates.trigger import fires
 
 FOLLOWED = 0.9
-SURE = 0.8  # of the runs that did a step: from here on who leaves it out does something else
 RECENT = 10  # runs that tell how well it works now
+LEAST_SUCCESS = 0.5  # of its last ten runs, with one success and one failure added
+MOST_FAILING = 2  # runs in a row that did its steps and failed: then it is not offered
 ALIKE = 0.5  # in words: a command that is of the template's kind
 _MOST_EPISODES = 5_000  # the newest
 _SLOT = re.compile(r"\{\w+\}")
@@ -68,10 +70,22 @@ def with_uses(templates: Sequence[Template], episodes: Sequence[Episode]) -> lis
     return out
 
 
+def works(template: Template) -> bool:
+    """Is it worth being offered, by how runs with it went of late?"""
+    return template.failing < MOST_FAILING and success_now(template) >= LEAST_SUCCESS
+
+
+def success_now(template: Template) -> float:
+    """Of the last ten runs, with one success and one failure added: three of three prove little."""
+    count = min(template.runs, RECENT) if template.recent >= 0 else template.runs
+    rate = template.recent if template.recent >= 0 else template.success_rate
+    return (rate * count + 1) / (count + 2)
+
+
 def attempts_of(episode: Episode) -> list[Attempt]:
     """What was done up to each rejection, and after the last one; the whole run where that is not known."""
     cuts = sorted({rejection.after for rejection in episode.rejections if rejection.after > 0})
-    parts = [episode.actions[a:b] for a, b in pairwise([0, *cuts, len(episode.actions)])]
+    parts = [tuple(map(as_step, episode.actions[a:b])) for a, b in pairwise([0, *cuts, len(episode.actions)])]
     whole = [Attempt(part, frozenset(action.name for action in part), False) for part in parts if part]
     if whole and episode.outcome == "success" and parts[-1]:
         whole[-1] = whole[-1]._replace(good=True)
@@ -84,10 +98,9 @@ def coverage(template: Template, actions: Sequence[Action]) -> float:
     for step in reversed(template.steps):
         row = [0.0] * (len(actions) + 1)
         for j in range(len(actions) - 1, -1, -1):
-            row[j] = max(best[j], row[j + 1], best[j + 1] + step.share * does(actions[j], step))
+            row[j] = max(best[j], row[j + 1], best[j + 1] + does(actions[j], step))
         best = row
-    whole = sum(step.share for step in template.steps)
-    return best[0] / whole if whole else 0.0
+    return best[0] / len(template.steps) if template.steps else 0.0
 
 
 def does(action: Action, step: Step) -> bool:
@@ -123,14 +136,13 @@ def _use(template: Template, episode: Episode, attempts: Sequence[Attempt], like
 
 
 def _did_all(template: Template, attempt: Attempt) -> bool:
-    """Did it do each step that nearly all runs do? Else its end says nothing about these very steps."""
-    sure = tuple(step for step in template.steps if step.share >= SURE)
-    return coverage(template._replace(steps=sure or template.steps), attempt.actions) > 1 - 1e-6
+    """Did it do each step? Else its end says nothing about these very steps."""
+    return coverage(template, attempt.actions) == 1.0
 
 
 def _may_cover(template: Template, attempt: Attempt) -> bool:
-    there = sum(step.share for step in template.steps if step.action in attempt.names)
-    return there >= FOLLOWED * sum(step.share for step in template.steps)
+    there = sum(step.action in attempt.names for step in template.steps)
+    return there >= FOLLOWED * len(template.steps)
 
 
 def _with_figures(template: Template, used: Sequence[Use]) -> Template:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hindbrain.learn.lessons.wishes import wish_of
 from hindbrain.learn.runs.episode import Action, Episode, Rejection
+from hindbrain.learn.wishes import wish_of
 
 ANEW = 0.5  # of the attempt before is done again by one that begins anew and does not go on from there
 
@@ -17,6 +17,7 @@ class Failure(NamedTuple):
     episode: Episode
     reason: str  # in the run's words; "" when it does not say
     actions: tuple[Action, ...]  # what led there: what was done since the attempt began
+    score: int | None = None  # 0..100, of the verification that said no
     attempt: int = -1  # which of the run's rejections it is; -1 for the last thing that went wrong
 
     @property
@@ -39,6 +40,11 @@ class Good(NamedTuple):
     actions: tuple[Action, ...]  # what went well: since the last rejection
     spoilt: tuple[Action, ...] = ()  # what was done before it
 
+    @property
+    def whole(self) -> tuple[Action, ...]:
+        """With what it went on from, which was not wrong; without it where it began anew."""
+        return self.actions if _is_anew(self.actions, self.spoilt) else self.spoilt + self.actions
+
 
 def good_of(episode: Episode) -> Good:
     return Good(episode.run, episode.command, since(episode), before(episode))
@@ -56,9 +62,9 @@ def failures_of(episodes: Sequence[Episode]) -> list[Failure]:
 def _of(episode: Episode) -> list[Failure]:
     ends = [rejection for rejection in episode.rejections if rejection.after >= 0]
     if episode.failed and not (ends and ends[-1].after >= len(episode.actions)):
-        ends.append(Rejection(episode.reason, after=len(episode.actions)))
+        ends.append(Rejection(episode.reason, episode.score, len(episode.actions)))
     if not ends:  # it went well after a rejection whose place is not known
-        return [Failure(episode, episode.rejections[-1].reason, ())]
+        return [Failure(episode, one.reason, (), one.score) for one in episode.rejections[-1:]]
     starts = [0, *(end.after for end in ends)]
     found: dict[str, Failure] = {}
     for number, (start, end) in enumerate(zip(starts, ends, strict=False)):
@@ -69,7 +75,7 @@ def _of(episode: Episode) -> list[Failure]:
             again = found.pop(reason, None)  # the same again: the last time counts
             if again is not None and not _is_anew(actions, again.actions):
                 actions = again.actions + actions  # it mended what was there, and the cause stayed
-            found[reason] = Failure(episode, reason, actions, -1 if last else number)
+            found[reason] = Failure(episode, reason, actions, end.score, -1 if last else number)
     return list(found.values())
 
 

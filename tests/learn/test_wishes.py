@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lesson_runs import act, run
 
-from hindbrain.learn.lessons.wishes import wish_of
+from hindbrain.learn.wishes import wish_of
 
 
 @pytest.mark.parametrize(
