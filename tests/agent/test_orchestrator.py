@@ -45,7 +45,7 @@ def test_a_run_that_looks_and_answers_is_complete_and_its_journal_tells_each_ste
         "complete",
         "Three letters.",
         2,
-        None,
+        100,
     )
     assert result.recalled == ("^m-abc234",)
     run = result.run

@@ -96,6 +96,7 @@ class Judged(NamedTuple):
     feedback: str = ""  # what the model is told when it is not
     mendable: bool = True  # more work could change it
     usage: Usage = Usage()  # that a judge took
+    by_default: bool = False  # nothing was to be checked: the default verification, which rejects nothing
     at: float = 0.0
     spent: float = 0.0
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.agent.carrying_out import Hands, carry_out
 from hindbrain.agent.entries import Answered
-from hindbrain.agent.run import COMPLETION_TOKEN, Said
+from hindbrain.agent.run import Said, says_done
 from hindbrain.base.errors import ModelError
 from hindbrain.models.chat import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ToolCall, Usage, Watch
 
@@ -52,10 +52,6 @@ def iterate(record: RunRecord, means: Means) -> Outcome:
     if answer.stop == "length":
         return "cut"
     return "done" if answer.text.strip() else "silent"
-
-
-def says_done(text: str) -> bool:
-    return any(line.strip() == COMPLETION_TOKEN for line in text.splitlines())
 
 
 def _answer(now: Progress, means: Means) -> ChatAnswer:

@@ -57,7 +57,7 @@ def outfit(supplies: Supplies, request: RunRequest, chat: ChatModel, cancelled: 
     toolbox = toolbox_for(_parts(supplies, shell), workspace)
     around = Around(place, supplies.root, supplies.closed, partial(_lesson, supplies))
     gate = Gate(supplies.policy, around)
-    senses = senses_by(shell, workspace, gate.allows, _screen_reader(toolbox))
+    senses = senses_by(shell, workspace, gate.allows, _screen_reader(toolbox))._replace(vault=supplies.root)
     words = PromptParts(
         frozenset(toolbox.tools),
         channels=tuple(supplies.mailbox.outbox.channels),
