@@ -262,3 +262,51 @@ def test_an_imported_run_that_gives_up_after_a_failed_call_has_failed(
     asked = {"role": "assistant", "content": "", "tool_calls": [call]}
     failed = {"role": "tool", "tool_call_id": "c1", "content": "Error: no printer"}
     assert _imported(cli, tmp_path, _asks("Print the invoice"), asked, failed, _says(answer)) == ["failed"]
+
+
+# What is unknown teaches nothing
+
+_PLAYED = ("jazz", "blues", "salsa", "tango", "polka", "waltz")
+
+
+def _journal(end: str) -> str:
+    """Six runs of one kind, each with a call that failed, a rejection and calls that worked."""
+    lines: list[dict[str, Any]] = []
+    for number, style in enumerate(_PLAYED):
+        run, at = f"r-20260101-00000{number}-abcd", 1_767_225_600 + 600 * number
+        app = "Firefox" if number == 0 else "Spotify"
+        lines += [
+            {"type": "run.created", "command": f"play some {style} music"},
+            {"type": "tool.executed", "name": "open_application", "arguments": {"name": app}, "app": app},
+            {"type": "tool.executed", "name": "click", "arguments": {"target": "menu"}, "ok": False,
+             "said": "no such menu", "app": app},
+            {"type": "verification.rejected", "reason": "nothing is heard", "score": 40},
+            {"type": "tool.executed", "name": "press_key", "arguments": {"key": "space"}, "app": app},
+            {"type": f"run.{end}", "score": 90, "answer": f"Some {style} is on."},
+        ]  # fmt: skip
+        for place, line in enumerate(lines[-6:]):
+            line.update(v=1, run=run, at=at + place)
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def _learned(cli: Cli, tmp_path: Path, end: str) -> dict[str, int]:
+    log = tmp_path / "journal.jsonl"
+    log.write_text(_journal(end), encoding="utf-8")
+    assert cli("runs", "import", str(log), "--format", "journal", "--json").data["runs"] == 6
+    learned = cli("learn", "--json").data
+    counted = {name: learned["recorded"][name] for name in ("issues", "preferences", "apps", "corrections")}
+    return {
+        **counted,
+        "lessons": len(learned["lessons"]["added"]),
+        "templates": len(learned["templates"]["added"]),
+    }
+
+
+def test_what_is_unknown_teaches_nothing(cli: Cli, indexed: Vault, tmp_path: Path) -> None:
+    assert set(_learned(cli, tmp_path, "unknown").values()) == {0}
+
+
+def test_the_same_runs_teach_when_their_end_is_known(cli: Cli, indexed: Vault, tmp_path: Path) -> None:
+    learned = _learned(cli, tmp_path, "complete")
+    taught = [name for name, count in learned.items() if count]
+    assert {"issues", "apps", "templates"} <= set(taught)

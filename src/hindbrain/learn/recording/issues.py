@@ -66,6 +66,8 @@ def find_issues(episodes: Sequence[Episode]) -> list[Issue]:
     found: dict[str, Issue] = {}
     runs: dict[str, dict[str, None]] = {}
     for episode in episodes:
+        if episode.outcome == "unknown":
+            continue
         for reason, score, steps in _failures(episode):
             name = item_id("i", _gist(episode.command), _gist(reason))
             runs.setdefault(name, {})[episode.run] = None
