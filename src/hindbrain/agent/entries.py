@@ -40,6 +40,7 @@ class Prepared(NamedTuple):
     checks: tuple[Check, ...] = ()  # of the skills that fit
     at: float = 0.0
     spent: float = 0.0
+    screen: tuple[Image, ...] = ()  # as it is when the command comes; () without desktop tools
 
 
 class Opened(NamedTuple):

@@ -74,7 +74,8 @@ def _conversation(now: Progress) -> tuple[list[ChatMessage], int]:
         ChatMessage("system", now.prepared.changing),
     ]
     lead = [*(message for message in system if message.text), *now.request.history]
-    return [*lead, ChatMessage("user", now.request.command), *now.messages], len(lead)
+    command = ChatMessage("user", now.request.command, now.prepared.screen)
+    return [*lead, command, *now.messages], len(lead)
 
 
 def _named_once(calls: Sequence[ToolCall], known: set[str]) -> tuple[ToolCall, ...]:
