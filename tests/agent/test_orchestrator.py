@@ -394,6 +394,19 @@ def test_a_last_call_that_failed_proves_nothing(bench: Bench) -> None:
     assert bench.episode(bench.agent.run(RunRequest("print it", allowed=("print",))).run).outcome == "success"
 
 
+@pytest.mark.parametrize(("chosen", "outcome"), [("finish", "success"), ("look", "unknown")])
+def test_a_model_that_is_led_says_by_its_choice_that_it_is_done(
+    bench: Bench, chosen: str, outcome: str
+) -> None:
+    look = ('{"thought": "I look.", "action": "look"}', '{"what": "inbox"}')
+    # To look a second time at the same is taken for the end, and is not its word that all is done.
+    again = ('{"thought": "", "action": "finish"}',) if chosen == "finish" else look
+    bench.chat = ScriptedChat([*look, *again, "Three letters."], calls_tools=False)
+    result = bench.agent.run(RunRequest("what is in the inbox?"))
+    assert result.answer == "Three letters."
+    assert bench.episode(result.run).outcome == outcome
+
+
 def test_checks_that_pass_count_more_than_words(bench: Bench) -> None:
     bench.script("I could not do it in one go, but the report is there.\nTASK_COMPLETE")
     result = bench.agent.run(RunRequest("write the report", (_passes_at(1),)))

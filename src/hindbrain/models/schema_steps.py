@@ -56,7 +56,8 @@ class SchemaSteps:
         if call is None or _repeats(call, request.messages):
             turns = last_turns(request.messages)
             answer = self._chat.answer(request._replace(messages=turns, tools=()), watch)
-            stop = "finished" if answer.stop == "end" else answer.stop
+            chosen = call is None and answer.stop == "end"
+            stop = "finished" if chosen else answer.stop
             return answer._replace(stop=stop, usage=answer.usage.plus(heard.usage))
         thought = " ".join(step["thought"].split())
         if thought:
