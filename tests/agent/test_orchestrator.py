@@ -45,7 +45,7 @@ def test_a_run_that_looks_and_answers_is_complete_and_its_journal_tells_each_ste
         "complete",
         "Three letters.",
         2,
-        None,
+        100,
     )
     assert result.recalled == ("^m-abc234",)
     run = result.run
@@ -392,6 +392,19 @@ def test_a_last_call_that_failed_proves_nothing(bench: Bench) -> None:
     assert (failed.outcome, failed.reason) == ("failed", "I could not print it: no printer.")
     bench.script(calls("print", what="it"), calls("look", what="tray"), "It lies in the tray.\nTASK_COMPLETE")
     assert bench.episode(bench.agent.run(RunRequest("print it", allowed=("print",))).run).outcome == "success"
+
+
+@pytest.mark.parametrize(("chosen", "outcome"), [("finish", "success"), ("look", "unknown")])
+def test_a_model_that_is_led_says_by_its_choice_that_it_is_done(
+    bench: Bench, chosen: str, outcome: str
+) -> None:
+    look = ('{"thought": "I look.", "action": "look"}', '{"what": "inbox"}')
+    # To look a second time at the same is taken for the end, and is not its word that all is done.
+    again = ('{"thought": "", "action": "finish"}',) if chosen == "finish" else look
+    bench.chat = ScriptedChat([*look, *again, "Three letters."], calls_tools=False)
+    result = bench.agent.run(RunRequest("what is in the inbox?"))
+    assert result.answer == "Three letters."
+    assert bench.episode(result.run).outcome == outcome
 
 
 def test_checks_that_pass_count_more_than_words(bench: Bench) -> None:

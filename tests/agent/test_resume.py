@@ -362,7 +362,7 @@ def test_a_run_that_is_given_up_ends_as_cancelled(bench: Bench) -> None:
 def test_an_end_that_never_reached_the_journal_reaches_it_with_the_next_run(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.script("Hello.", "Hello again.")
+    bench.script("Hello.\nTASK_COMPLETE", "Hello again.\nTASK_COMPLETE")
     real = bench.writer.append_state_line
 
     def append(relative: str, line: str, *, durable: bool) -> None:

@@ -323,7 +323,7 @@ def test_a_command_whose_process_was_killed_after_its_end_is_not_carried_out_aga
     (ticket,) = after.gateway.interrupted()
     after.work()
     assert stage.chat.asked == []
-    assert [one["text"] for one in mail.sent] == ["Done."]
+    assert [one["text"] for one in mail.sent] == ["The letter is sent."]
     end = after.gateway.end_of(ticket.id)
     assert end is not None and end["end"] == "complete"
 
@@ -381,7 +381,7 @@ def _ask(port: int, token: str, method: str, path: str, body: Any = None) -> dic
 def test_a_program_gives_a_command_over_http_and_ctrl_c_ends_it(
     cli: Cli, indexed: Vault, stage: Stage
 ) -> None:
-    stage.script("It is noon.")
+    stage.script("It is noon.\nTASK_COMPLETE")
     token = cli("mcp", "token", "--json").data["token"]
     port = _free_port()
     told: list[dict[str, Any]] = []

@@ -45,7 +45,7 @@ class Service:
                 if service._asked == service.hold_at:
                     service.holds.set()
                     service.let_go.wait(60)
-                message = service.messages.pop(0) if service.messages else {"content": "Done."}
+                message = service.messages.pop(0) if service.messages else {"content": "Done.\nTASK_COMPLETE"}
                 stop = "tool_calls" if message.get("tool_calls") else "stop"
                 choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": stop}
                 body = json.dumps(

@@ -49,3 +49,8 @@ def test_the_last_message_that_tells_something_is_the_answer() -> None:
 def test_hostile_answers_are_read_in_time_that_grows_with_their_length(size: int) -> None:
     for piece in ("*", "`", "| ", "# ", "- ", "a. ", "```\n", ">", "_a_ ", "\n"):
         assert len(gist(piece * size, 200)) <= 200
+
+
+def test_a_long_word_takes_no_long_time() -> None:
+    # Backtracking took minutes for this; without it the test is over at once.
+    assert gist("a" * 200_000, 100) == "a" * 99 + "…"

@@ -44,6 +44,12 @@ def test_runs_that_failed_show_no_preference() -> None:
     assert texts(*(opens(n, f"open site{n}.com", "Chrome", "failed") for n in range(5))) == []
 
 
+def test_runs_of_which_nobody_knows_the_end_show_no_preference() -> None:
+    runs = [opens(n, f"open site{n}.com", "Chrome", "unknown") for n in range(5)]
+    safari = opens(6, "open b.com in Safari", "Safari")
+    assert texts(*runs, safari) == []
+
+
 def test_a_correction_towards_an_application_is_enough() -> None:
     first = opens(1, "open site.com", "Safari", "cancelled")
     put_right = run(

@@ -102,7 +102,7 @@ def test_to_finish_is_answered_in_plain_words_that_are_streamed() -> None:
     chat = ScriptedChat([used(step("finish"), 50, 5), used("It says hello.", 60, 6)])
     heard: list[str] = []
     answer = SchemaSteps(chat).answer(later(), Watch(heard.append))
-    assert answer == ChatAnswer("It says hello.", usage=Usage(110, made=11))
+    assert answer == ChatAnswer("It says hello.", stop="finished", usage=Usage(110, made=11))
     assert "".join(heard) == "It says hello." and len(heard) > 1
     last = chat.asked[1]
     assert last.schema is None and "hello" in last.messages[-1].text and TASK.text in last.messages[-1].text

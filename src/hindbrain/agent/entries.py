@@ -40,6 +40,7 @@ class Prepared(NamedTuple):
     checks: tuple[Check, ...] = ()  # of the skills that fit
     at: float = 0.0
     spent: float = 0.0
+    screen: tuple[Image, ...] = ()  # as it is when the command comes; () without desktop tools
 
 
 class Opened(NamedTuple):
@@ -96,6 +97,7 @@ class Judged(NamedTuple):
     feedback: str = ""  # what the model is told when it is not
     mendable: bool = True  # more work could change it
     usage: Usage = Usage()  # that a judge took
+    by_default: bool = False  # nothing was to be checked: the default verification, which rejects nothing
     at: float = 0.0
     spent: float = 0.0
 

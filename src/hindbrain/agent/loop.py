@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.agent.carrying_out import Hands, carry_out
 from hindbrain.agent.entries import Answered
-from hindbrain.agent.run import COMPLETION_TOKEN, Said
+from hindbrain.agent.run import Said, says_done
 from hindbrain.base.errors import ModelError
 from hindbrain.models.chat import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ToolCall, Usage, Watch
 
@@ -54,10 +54,6 @@ def iterate(record: RunRecord, means: Means) -> Outcome:
     return "done" if answer.text.strip() else "silent"
 
 
-def says_done(text: str) -> bool:
-    return any(line.strip() == COMPLETION_TOKEN for line in text.splitlines())
-
-
 def _answer(now: Progress, means: Means) -> ChatAnswer:
     said, command = _conversation(now)
     hands = means.hands
@@ -78,7 +74,8 @@ def _conversation(now: Progress) -> tuple[list[ChatMessage], int]:
         ChatMessage("system", now.prepared.changing),
     ]
     lead = [*(message for message in system if message.text), *now.request.history]
-    return [*lead, ChatMessage("user", now.request.command), *now.messages], len(lead)
+    command = ChatMessage("user", now.request.command, now.prepared.screen)
+    return [*lead, command, *now.messages], len(lead)
 
 
 def _named_once(calls: Sequence[ToolCall], known: set[str]) -> tuple[ToolCall, ...]:

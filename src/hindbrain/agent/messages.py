@@ -69,7 +69,7 @@ def without_old_screenshots(messages: Sequence[ChatMessage]) -> list[ChatMessage
     answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     recent = answers[-KEEP_SCREENSHOTS] if len(answers) >= KEEP_SCREENSHOTS else 0
     return [
-        _without_images(message) if message.images and at < recent and message.role == "tool" else message
+        _without_images(message) if message.images and at < recent else message
         for at, message in enumerate(messages)
     ]
 

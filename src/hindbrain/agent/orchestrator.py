@@ -17,10 +17,11 @@ from hindbrain.agent.room import Room, Talk
 from hindbrain.agent.run import End, Limits, Listener, RunRequest, RunResult, Said, nobody, without_token
 from hindbrain.agent.stuck import advice, circle
 from hindbrain.agent.summaries import Summaries, Summarizer
+from hindbrain.agent.verify.default_checks import Finished
 from hindbrain.agent.verify.engine import VerificationEngine, feedback
 from hindbrain.agent.verify.judge import Step
 from hindbrain.base.errors import Cancelled, HindbrainError, ModelError, UsageError
-from hindbrain.learn.importing.outcomes import gives_up
+from hindbrain.learn.importing.last_words import gives_up
 from hindbrain.learn.runs.gist import gist
 from hindbrain.models.chat_manner import too_long
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from hindbrain.agent.safety.gate import Gate
     from hindbrain.agent.tools.tool import Toolbox
     from hindbrain.learn.service import Learned
-    from hindbrain.models.chat import ChatModel, Usage
+    from hindbrain.models.chat import ChatModel, ToolCall, Usage
 
 _LONGEST_REASON = 300
 _CUT = "Your answer was cut off: it was too long. Go on with a shorter one."
@@ -92,7 +93,8 @@ class Orchestrator:
         assert now.ended is not None
         self._record.remove()
         learned = self._learn(now.ended)
-        return self._result(now.ended.end, now.ended.reason)._replace(learned=learned)
+        result = self._result(now.ended.end, now.ended.reason)
+        return result._replace(proven=not now.ended.unproven, learned=learned)
 
     # The order of a run
 
@@ -168,30 +170,33 @@ class Orchestrator:
             self._record.note(self._verified())
         judged = now.judged
         assert judged is not None
-        if judged.passed:
+        if judged.passed or judged.by_default:
             return self._end_of(judged)
         reasons = "; ".join(judged.reasons)
         self._say(Said("rejected", reasons, {"score": judged.score}))
         return None if judged.mendable else Ended("fail", reasons)
 
     def _end_of(self, judged: Judged) -> Ended:
-        """Where nothing was checked, what was done last and its own words must not speak against it."""
-        if judged.score is not None:
+        """Where the last call failed and it says that it could not, it has failed; else it is not proven."""
+        if judged.passed:
             return Ended("complete")
         now = self._record.progress
-        answer = without_token(now.said)
-        steps = _steps(now)
-        failed = bool(steps) and not steps[-1].ok
-        if failed and gives_up(answer):
+        answer, steps = without_token(now.said), _steps(now)
+        if steps and not steps[-1].ok and gives_up(answer, now.request.command):
             return Ended("fail", gist(answer, _LONGEST_REASON))
-        return Ended("complete", unproven=failed or gives_up(answer))
+        return Ended("complete", "; ".join(judged.reasons), unproven=True)
 
     def _verified(self) -> Judged:
         now = self._record.progress
+        command, answer, steps = now.request.command, without_token(now.said), _steps(now)
         checks = (*now.request.checks, *(now.prepared.checks if now.prepared is not None else ()))
-        found = self._kit.engine.verify(checks, now.request.command, without_token(now.said), _steps(now))
+        found = self._kit.engine.verify(checks, command, answer, steps)
+        usage = self._kit.priced(found.usage)
+        if found.score is None:
+            found = self._kit.engine.verify_by_default(Finished(command, answer, now.says_done, steps))
+            return Judged(found.passed, found.score, found.reasons, usage=usage, by_default=True)
         told = "" if found.passed else feedback(found)
-        mendable, usage = found.passed or found.mendable, self._kit.priced(found.usage)
+        mendable = found.passed or found.mendable
         return Judged(found.passed, found.score, found.reasons, told, mendable, usage)
 
     def _look_for_circles(self) -> Ended | None:
@@ -245,7 +250,7 @@ class Orchestrator:
             end=end,
             answer=without_token(now.said),
             score=now.score,
-            reason="" if end == "complete" else reason,
+            reason=reason,
             iterations=now.iterations,
             usage=now.usage,
             seconds=self._record.spent,
@@ -273,5 +278,13 @@ def limit_reached(limits: Limits, now: Progress, spent: float) -> str:
 def _steps(now: Progress) -> list[Step]:
     """What was done, for a judge."""
     calls = [call for message in now.messages for call in message.calls if call.id in now.results]
-    results = [(call.name, now.results[call.id].result) for call in calls]
-    return [Step(name, not result.failed, result.text) for name, result in results]
+    results = [(call, now.results[call.id].result) for call in calls]
+    return [Step(call.name, not result.failed, result.text, _words(call)) for call, result in results]
+
+
+def _words(call: ToolCall) -> tuple[str, ...]:
+    """The texts among its arguments, also those in lists."""
+    values = [
+        one for value in call.arguments.values() for one in (value if isinstance(value, list) else [value])
+    ]
+    return tuple(value for value in values if isinstance(value, str))

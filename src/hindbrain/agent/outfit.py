@@ -8,22 +8,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hindbrain.agent.channels.tables import owner_channels
 from hindbrain.agent.orchestrator import Kit
 from hindbrain.agent.preparing import Knowledge, prepare
 from hindbrain.agent.prompt.system_prompt import PromptParts
 from hindbrain.agent.run import RunRequest
 from hindbrain.agent.safety.command import shell_place
 from hindbrain.agent.safety.gate import Around, Gate
+from hindbrain.agent.safety.own_things import OwnThings
 from hindbrain.agent.tools.box import Mailbox, Parts, toolbox_for
 from hindbrain.agent.tools.shell import Shell
 from hindbrain.agent.verify.by_shell import senses_by
 from hindbrain.agent.verify.engine import VerificationEngine
 from hindbrain.agent.verify.judge import Judge
 from hindbrain.context.turn import SessionKey
+from hindbrain.memory.policy.provenance import lowest
 from hindbrain.models.chat import priced
 
 if TYPE_CHECKING:
     from hindbrain.agent.policy_file import AgentPolicy
+    from hindbrain.agent.preparing import Beginning
     from hindbrain.agent.room import Talk
     from hindbrain.agent.tools.tool import Toolbox
     from hindbrain.base.clock import Clock
@@ -55,9 +59,10 @@ def outfit(supplies: Supplies, request: RunRequest, chat: ChatModel, cancelled: 
     place = shell_place(workspace, path)
     shell = Shell(place, supplies.environ, cancelled)
     toolbox = toolbox_for(_parts(supplies, shell), workspace)
-    around = Around(place, supplies.root, supplies.closed, partial(_lesson, supplies))
+    own = OwnThings(supplies.memory, owner_channels(supplies.policy.channels))
+    around = Around(place, supplies.root, supplies.closed, partial(_lesson, supplies), own.why_own)
     gate = Gate(supplies.policy, around)
-    senses = senses_by(shell, workspace, gate.allows, _screen_reader(toolbox))
+    senses = senses_by(shell, workspace, gate.allows, _screen_reader(toolbox))._replace(vault=supplies.root)
     words = PromptParts(
         frozenset(toolbox.tools),
         channels=tuple(supplies.mailbox.outbox.channels),
@@ -68,7 +73,7 @@ def outfit(supplies: Supplies, request: RunRequest, chat: ChatModel, cancelled: 
         toolbox=toolbox,
         gate=gate,
         engine=VerificationEngine(senses, Judge(chat) if request.judged else None),
-        prepare=lambda request: prepare(request, words, supplies.knowledge),
+        prepare=lambda request: _with_screen(prepare(request, words, supplies.knowledge), toolbox),
         learn=lambda with_model: supplies.learning().learn(with_model=with_model),
         priced=partial(_priced, supplies),
         keep=partial(_keep, supplies.knowledge) if request.preset else None,
@@ -94,6 +99,21 @@ def _lesson(supplies: Supplies, tool: str, arguments: Mapping[str, Any]) -> str:
 
     guard = stop(supplies.state, tool, arguments, at=supplies.clock.now())
     return f"a lesson asks for it ({guard.id}): {guard.reason}" if guard is not None else ""
+
+
+def _with_screen(beginning: Beginning, toolbox: Toolbox) -> Beginning:
+    """With a picture of the screen, where there are desktop tools. What it shows is anybody's word."""
+    look = toolbox.tools.get("take_screenshot")
+    if look is None:
+        return beginning
+    seen = toolbox.run(look, {})
+    if seen.failed:
+        return beginning._replace(notices=(*beginning.notices, f"the screen can't be seen: {seen.text}"))
+    prepared = beginning.prepared
+    heard = lowest(filter(None, (prepared.heard, seen.source)))
+    told = f"## The screen\n\nThe picture with the command shows it as it is now. {seen.text}"
+    changing = f"{prepared.changing}\n\n{told}".strip()
+    return beginning._replace(prepared=prepared._replace(changing=changing, heard=heard, screen=seen.images))
 
 
 def _screen_reader(toolbox: Toolbox) -> Callable[[], str | None] | None:

@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hindbrain.agent.run import LEAST_WINDOW, Limits
+from hindbrain.agent.safety.approval import SHELL
 from hindbrain.agent.safety.shell_policy import Rule, ShellRules, rule_problem
 from hindbrain.base.errors import ConfigError
 
 FILE_NAME = "agent.toml"
 _TAKEN = ("terminal", "http")  # where commands come from beside channels
-_TABLES = ("limits", "shell", "workspace", "channels", "events", "prices")
+_TABLES = ("limits", "shell", "tools", "workspace", "channels", "events", "prices")
+ACTING = (  # tools that a person is asked about; not the shell, which has rules of its own
+    "write_file", "vault_write", "vault_append", "task_update", "openclaw_send", "click", "right_click",
+    "move_mouse", "drag", "scroll", "type_text", "press_key", "open_application", "run_applescript",
+)  # fmt: skip
 _LIMITS = ("iterations", "minutes", "tokens", "cost", "window")
 
 
@@ -34,6 +39,7 @@ class AgentPolicy(NamedTuple):
 
     limits: Limits = Limits()
     shell: ShellRules = ShellRules()
+    tools: tuple[str, ...] = ()  # that need no question, in any run
     workspace: Path | None = None  # None: the current folder
     channels: Mapping[str, Mapping[str, Any]] = {}  # by name; what is in one is its kind's business
     prices: Mapping[str, Price] = {}  # by the model's name
@@ -71,6 +77,7 @@ def parse_policy(tables: Mapping[str, Any]) -> AgentPolicy:
     return AgentPolicy(
         limits=_limits(tables.get("limits", {})),
         shell=_shell(tables.get("shell", {})),
+        tools=_tools(tables.get("tools", {})),
         workspace=_workspace(tables.get("workspace", {})),
         channels=_channels(tables.get("channels", {})),
         prices={name: _price(name, table) for name, table in tables.get("prices", {}).items()},
@@ -103,6 +110,20 @@ def _shell(table: Mapping[str, Any]) -> ShellRules:
         allow=_rules("shell.allow", table.get("allow", []), allows=True),
         deny=_rules("shell.deny", table.get("deny", []), allows=False),
     )
+
+
+def _tools(table: Mapping[str, Any]) -> tuple[str, ...]:
+    _check_names("tools", table, ("allow",))
+    names = table.get("allow", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f'tools.allow is {names!r}; it must be a list of tools such as ["write_file"]')
+    if SHELL in names:
+        raise ConfigError(
+            f"tools.allow has {SHELL!r}, which would allow every program; name programs under [shell] allow"
+        )
+    if unknown := next((name for name in names if name not in ACTING), ""):
+        raise ConfigError(f"tools.allow has {unknown!r}; there are: {', '.join(ACTING)}")
+    return tuple(dict.fromkeys(names))
 
 
 def _rules(name: str, value: object, *, allows: bool) -> tuple[Rule, ...]:

@@ -22,7 +22,7 @@ from hindbrain.agent.entries import (
     Returned,
     Started,
 )
-from hindbrain.agent.run import RunRequest, without_token
+from hindbrain.agent.run import RunRequest, says_done, without_token
 from hindbrain.agent.safety.taint import Taint
 from hindbrain.agent.stuck import Deed, circle
 from hindbrain.agent.tools.tool import Result
@@ -161,7 +161,7 @@ class Progress:
     def _judge(self, entry: Judged) -> list[Event]:
         self.judged = entry
         self.usage = self.usage.plus(entry.usage)
-        if entry.passed:
+        if entry.passed or entry.by_default:
             return []
         reason = "; ".join(entry.reasons)
         self.rejections.append(entry)
@@ -190,10 +190,16 @@ class Progress:
                 entry.at,
                 "unknown" if entry.blameless or entry.unproven else entry.end,
                 self.score,
-                entry.reason,
+                "" if entry.unproven else entry.reason,  # it is no failure: its line tells the answer
                 without_token(self.said),
             ),
         ]
+
+    @property
+    def says_done(self) -> bool:
+        """Whether its last answer has the completion mark; a model that is led chooses to finish."""
+        chose = self.answer is not None and self.answer.stop == "finished"
+        return chose or says_done(self.said)
 
     @property
     def score(self) -> int | None:

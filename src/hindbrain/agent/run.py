@@ -15,6 +15,10 @@ COMPLETION_TOKEN = "TASK_COMPLETE"  # on a line of its own: the model says that 
 LEAST_WINDOW = 2_000  # tokens; with less, there is no room for the instructions
 
 
+def says_done(text: str) -> bool:
+    return any(line.strip() == COMPLETION_TOKEN for line in text.splitlines())
+
+
 def without_token(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip() != COMPLETION_TOKEN).strip()
 
@@ -75,7 +79,8 @@ class RunResult(NamedTuple):
     end: End
     answer: str = ""  # the model's last words
     score: int | None = None  # 0..100; None when nothing was verified
-    reason: str = ""  # why it did not complete
+    reason: str = ""  # why it did not complete, or why nothing proves that it did
+    proven: bool = True  # False: it ended, but nothing shows that it is done; it is recorded as unknown
     iterations: int = 0
     usage: Usage = Usage()
     seconds: float = 0.0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hindbrain.models.http import Timing
 
 ChatRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
-Stop: TypeAlias = Literal["end", "calls", "length", "refused"]
+Stop: TypeAlias = Literal["end", "calls", "length", "refused", "finished"]
 
 # The key that a user sets for the base_url of the chat settings. It goes there and nowhere else.
 OWN_KEY = "HINDBRAIN_CHAT_KEY"
@@ -93,7 +93,9 @@ def priced(usage: Usage, sent_price: float, made_price: float) -> Usage:
 class ChatAnswer(NamedTuple):
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
-    stop: Stop = "end"  # "length": it was cut; "refused": the model, or its service, would not answer
+    # "length": it was cut; "refused": the model, or its service, would not answer; "finished": a model that
+    # is led step by step chose to finish
+    stop: Stop = "end"
     usage: Usage = Usage()
 
 

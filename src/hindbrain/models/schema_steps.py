@@ -56,7 +56,9 @@ class SchemaSteps:
         if call is None or _repeats(call, request.messages):
             turns = last_turns(request.messages)
             answer = self._chat.answer(request._replace(messages=turns, tools=()), watch)
-            return answer._replace(usage=answer.usage.plus(heard.usage))
+            chosen = call is None and answer.stop == "end"
+            stop = "finished" if chosen else answer.stop
+            return answer._replace(stop=stop, usage=answer.usage.plus(heard.usage))
         thought = " ".join(step["thought"].split())
         if thought:
             watch.said(thought)

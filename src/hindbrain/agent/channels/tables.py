@@ -79,6 +79,16 @@ def owners_of(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[st
     return {name: frozenset(table.owners) for name, table in read_tables(tables).items()}
 
 
+def owner_channels(tables: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Those whose messages go to an owner that the table names, and to nobody else."""
+    read = read_tables(tables).items()
+    return frozenset(
+        name
+        for name, table in read
+        if table.owners and (table.kind != "openclaw" or table.to in table.owners)
+    )
+
+
 def inboxes(tables: Mapping[str, Mapping[str, Any]]) -> tuple[Path, ...]:
     """Folders in which a file may be the owner's word; an agent that wrote one could speak as its owner."""
     return tuple(Path(table.inbox).expanduser() for table in read_tables(tables).values() if table.inbox)

@@ -2,7 +2,8 @@
 
 The command is the owner's word. What was recalled, returned by tools or read from the screen is not: once it
 is in the conversation, whoever wrote it may be the one who wants the call. Then what acts needs the owner: by
-the rules, by the command itself, by an allowance for this run, or by an approval of exactly this call.
+the rules, by the command itself, by an allowance for this run, or by an approval of exactly this call. What
+is the agent's own needs nobody.
 """
 
 from __future__ import annotations
@@ -48,11 +49,14 @@ class Around(NamedTuple):
     closed: tuple[Path, ...] = ()  # folders that decide: settings, state
     # Why a lesson, or a note with a guard, has a person asked about a call; "" when none does.
     lesson: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
+    # Why a call needs no question, with whose words the conversation holds; "" when it does (own_things.py).
+    own: Callable[[str, Mapping[str, Any], str], str] = lambda _tool, _arguments, _level: ""
 
 
 class Gate:
     def __init__(self, policy: AgentPolicy, around: Around) -> None:
         self._rules = policy.shell
+        self._tools = frozenset(policy.tools)
         self._around = around
         self._closed = tuple(os.path.realpath(folder) for folder in around.closed)
 
@@ -77,6 +81,8 @@ class Gate:
         )
         if verdict.decision == "ask" and (tool.name in allowed or grant_of(tool.name, given) in allowed):
             verdict = Verdict("allow", "the owner allowed it for this run")
+        elif verdict.decision == "ask" and tool.name in self._tools - {SHELL}:
+            verdict = Verdict("allow", "the owner's agent.toml allows this tool")
         if verdict.decision != "deny" and (lesson := self._lesson(tool.name, given)):
             return Verdict("ask", lesson)
         return verdict
@@ -115,6 +121,8 @@ class Gate:
         path = given.get("path")
         if tool.name in _WRITERS and isinstance(path, str) and orders_file(command, path):
             return Verdict("allow", "the owner's command names this file to be written")
+        if why := self._around.own(tool.name, given, taint.level):
+            return Verdict("allow", why)
         return Verdict("ask", f"the conversation holds {_WHOSE[taint.level]}, which may be what wants this")
 
     def _lesson(self, tool: str, given: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from hindbrain.agent.safety.own_things import with_source
 from hindbrain.agent.tools.tool import ActionTool, Effect, Result
 from hindbrain.memory.policy.provenance import agent_claim, lowest
 from hindbrain.memory.tools import TOOLS
@@ -30,7 +31,7 @@ NAMES = (
     "task_create",
     "task_update",
 )
-_ADDS_UNMARKED = "vault_append"
+_WRITES_NOTES = ("vault_write", "vault_append")
 _ADDS_SOURCED = ("task_create", "task_update")
 _EFFECTS: Mapping[str, Effect] = {
     "read": "read",
@@ -55,8 +56,10 @@ def _adapted(tool: Tool, memory: Callable[[], Memory]) -> ActionTool:
         return Result(answer.text, source=_source_of(answer.data))
 
     adapted = ActionTool(tool.name, tool.doc, tool.params, _EFFECTS[tool.effect], handle)
-    if tool.name == _ADDS_UNMARKED:
-        return adapted._replace(effect="act")
+    if tool.name in _WRITES_NOTES:
+        return adapted._replace(
+            effect="act", sourced=lambda arguments, level: with_source(memory(), arguments, level)
+        )
     return adapted._replace(sourced=_sourced) if tool.name in _ADDS_SOURCED else adapted
 
 

@@ -40,6 +40,7 @@ class Senses(NamedTuple):
     run: Run | None = None  # as the shell tool runs a command; None: there is no shell
     read_screen: Callable[[], str | None] | None = None
     allowed: Callable[[Sequence[str]], bool] = _nobody  # do the owner's rules allow this command unasked?
+    vault: Path | None = None  # whose notes the default verification looks for
 
 
 class _Unknown(Exception):

@@ -1,6 +1,7 @@
 """Verification: is what was done what was asked for? Checks decide; a judge can only lower what they say.
 
-    score    the mean of the checks, 0..100; a judge's score where that is lower; None: nothing was verified
+    score    the mean of the checks, 0..100; a judge's score where that is lower; None: nothing was verified,
+             and the default verification has the word (default_checks.py)
     passed   the score reaches the threshold, and so does every single check: each is a thing that must hold
 
 What could not be looked at counts as not passed where it is a check, and for nothing where it is the judge.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.agent.verify.check import Check, Verdict
 from hindbrain.agent.verify.checks import Senses, carry_out
+from hindbrain.agent.verify.default_checks import Finished, default_verdicts
 from hindbrain.learn.runs.episode import GOOD_SCORE
 from hindbrain.models.chat import Usage
 
@@ -53,6 +55,11 @@ class VerificationEngine:
         if self._judge is None or not verified.passed:
             return verified
         return conclude(verdicts, self._judge.judge(command, answer, steps), self._threshold)
+
+    def verify_by_default(self, run: Finished) -> Verified:
+        """Where there is neither a check nor a judge's word. Asks no model and runs nothing."""
+        folders = [folder for folder in (self._senses.workspace, self._senses.vault) if folder is not None]
+        return conclude(default_verdicts(run, folders), None, self._threshold)
 
 
 def conclude(checks: Sequence[Verdict], judged: Verdict | None, threshold: int = GOOD_SCORE) -> Verified:

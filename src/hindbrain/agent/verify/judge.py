@@ -57,6 +57,7 @@ class Step(NamedTuple):
     name: str  # of the tool
     ok: bool
     said: str = ""  # what it answered
+    words: tuple[str, ...] = ()  # the texts among its arguments
 
 
 class Judge:

@@ -35,9 +35,10 @@ def end_line(result: RunResult, out: Output) -> str:
     told += [f"${result.usage.cost:.4f}"] if result.usage.cost else []
     told += [span_text(result.seconds)] if result.seconds else []
     told.append(result.run)
-    word = out.paint_err(_WORDS.get(result.end, result.end), _COLOURS.get(result.end, RED))
+    word, colour = _WORDS.get(result.end, result.end), _COLOURS.get(result.end, RED)
+    word = out.paint_err(word, colour) if result.proven else out.paint_err("ended, not proven", YELLOW)
     # "cancelled" says it all: whoever reads this has just done so.
-    told_why = result.reason and not result.ok and result.end != "cancelled"
+    told_why = result.reason and result.end != "cancelled"
     reason = f": {safe(' '.join(result.reason.split()))}" if told_why else ""
     return f"{word}{reason} {out.paint_err('· ' + ' · '.join(told), DIM)}"
 
@@ -90,6 +91,7 @@ def result_data(result: RunResult, waiting: Sequence[Asked]) -> dict[str, Any]:
         "answer": result.answer,
         "score": result.score,
         "reason": result.reason,
+        "proven": result.proven,
         "iterations": result.iterations,
         "usage": dict(result.usage._asdict()),
         "seconds": round(result.seconds, 3),

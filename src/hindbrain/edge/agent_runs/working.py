@@ -91,13 +91,14 @@ class Worker:
         return None
 
     def _told_late(self, ticket: Ticket, over: Episode) -> Mapping[str, Any]:
-        """What its journal knows of the end; the model's last words are not in it."""
+        """What its journal knows of the end."""
         from hindbrain.agent.run import RunResult
 
         end = _ENDS.get(over.outcome, "fail")
+        unproven = over.outcome == "unknown" and not over.reason  # else it failed without a fault of its own
         result = RunResult(
-            over.run, over.command, end, score=over.score, reason=over.reason, iterations=over.iterations,
-            seconds=over.seconds, recalled=over.injected,
+            over.run, over.command, "complete" if unproven else end, over.answer, over.score, over.reason,
+            not unproven, over.iterations, seconds=over.seconds, recalled=over.injected,
         )  # fmt: skip
         self._out.say(end_line(result, self._out))
         self._reply(ticket, reply_text(result, ()), f"{result.run}-{result.end}-{result.iterations}")

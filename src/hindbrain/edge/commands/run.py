@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
 
 _MOST_MINUTES = 24 * 60
-_OF_ONE_RUN = ("check", "allow", "unattended", "no_wait")
+_OF_ONE_RUN = ("check", "unattended", "no_wait")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -30,8 +30,8 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--allow", action="append", default=[], metavar="TOOL",
-        help="do not ask about this tool in this run; as often as you like. Programs are allowed in "
-        "agent.toml, under [shell] allow",
+        help="do not ask about this tool in this run, or while this listens; as often as you like. For all "
+        "runs: agent.toml, [tools] allow; programs: [shell] allow",
     )  # fmt: skip
     parser.add_argument(
         "--workspace", default="", metavar="DIR",

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from hindbrain.context.capture.commands import Command, understand_command
 from hindbrain.context.capture.error_text import has_failed, understand_failure
 from hindbrain.context.capture.tool_calls import runs_command
+from hindbrain.learn.importing.last_words import gives_up
 from hindbrain.learn.importing.prompts import accepts, corrects, cut_at_word, rephrases
 from hindbrain.learn.runs.events import End
-from hindbrain.learn.runs.gist import gist
 
 LONGEST_REASON = 300  # characters
 RETRY_S = 120  # within which the same wish in other words means that it was not fulfilled
@@ -21,11 +21,6 @@ _GAVE_UP = re.compile(
     r"\b(?:could(?: not|n['’]t)|can(?:not| not|['’]t)|unable to|(?:was|am|were)(?: not|n['’]t) able|failed to"
     r"|still (?:fail\w*|broken|not working)|did(?: not|n['’]t) work|g(?:i|a)ve up|giving up|not possible"
     r"|no luck|sorry|unfortunately)\b",
-    re.IGNORECASE,
-)
-_COULD_NOT = re.compile(
-    r"\b(?:could(?: not|n['’]t)|can(?:not| not|['’]t)|(?:am|was|were) (?:not able|unable)|failed) (?:to )?"
-    r"(?!(?:find|see|detect|reproduce|spot)\b.*\b(?:any|a|more|further|other)\b)\w|\bg(?:ave|ive|iving) up\b",
     re.IGNORECASE,
 )
 _LAST_WORDS = 1_500  # characters of an agent's last message: it says at the end how it went
@@ -97,17 +92,14 @@ def judge(
         return Verdict("fail", first_line(next_prompt))
     if next_prompt is not None and _asks_again(command, next_prompt, effort, pause_s):
         return Verdict("fail", cut_at_word(f"asked again: {first_line(next_prompt)}", LONGEST_REASON))
-    if effort.error and _GAVE_UP.search(last_words[-_LAST_WORDS:]):
+    gave_up = gives_up(last_words, command)
+    if effort.error and (gave_up or _GAVE_UP.search(last_words[-_LAST_WORDS:])):
         return Verdict("fail", first_line(effort.error))
+    if gave_up:  # "thanks anyway" is no success
+        return Verdict("unknown")
     if next_prompt is not None and (accepts(next_prompt) or (effort.checked and not effort.error)):
         return Verdict("complete")
     return Verdict("unknown")
-
-
-def gives_up(answer: str) -> bool:
-    """Does an agent's last message begin with what it could not do? "I can't find any mistake" does not."""
-    first = gist(answer, _LAST_WORDS).partition(". ")[0]
-    return _COULD_NOT.search(first) is not None
 
 
 def first_line(text: str) -> str:

@@ -71,6 +71,8 @@ def find_apps(episodes: Sequence[Episode], keys: Container[str] | None = None) -
     by_app: dict[str, list[tuple[Episode, list[Action]]]] = defaultdict(list)
     names: dict[str, str] = {}
     for episode in episodes[-_NEWEST:]:
+        if episode.outcome == "unknown":
+            continue
         for app, actions in _by_app(episode).items():
             names.setdefault(_key(app), app)
             by_app[_key(app)].append((episode, actions))

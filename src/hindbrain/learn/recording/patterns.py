@@ -35,7 +35,8 @@ class Pattern(NamedTuple):
 
 def find_patterns(episodes: Sequence[Episode]) -> list[Pattern]:
     """The kinds with at least three runs, the most frequent first."""
-    found = [_pattern(kind) for kind in kinds_of(episodes[-_NEWEST:]) if len(kind.runs) >= LEAST_RUNS]
+    known = [episode for episode in episodes[-_NEWEST:] if episode.outcome != "unknown"]
+    found = [_pattern(kind) for kind in kinds_of(known) if len(kind.runs) >= LEAST_RUNS]
     return sorted(found, key=lambda one: (-one.runs, one.id))[:MOST_PATTERNS]
 
 

@@ -168,8 +168,8 @@ def _best(choices: Sequence[_Choice]) -> tuple[str, int] | None:
 
 
 def _counts(run: Episode) -> bool:
-    """What failed or was called off shows no choice of anybody."""
-    return not run.failed and run.outcome != "cancelled"
+    """What failed, was called off or is unknown shows no choice of anybody."""
+    return run.outcome == "success"
 
 
 def _weight(value: str, run: Episode, towards: Mapping[str, Correction]) -> int:

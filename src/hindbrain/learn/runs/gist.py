@@ -34,7 +34,7 @@ _BEGINNINGS = (
     "if you would", "is there anything else", "let me know", "please hold on", "please let me know",
     "safe travels", "shall i", "take care", "thank you", "thanks", "would you like", "you're welcome",
 )  # fmt: skip
-_TELLS = re.compile(r"\d|`|[\w-]+[./\\][\w-]+|(?<=[a-z,;] )[A-Z]\w|[\"“„]")
+_TELLS = re.compile(r"\d|`|[\w-][./\\][\w-]|(?<=[a-z,;] )[A-Z]\w|[\"“„]")
 
 
 def last_telling(said: Sequence[str]) -> str:

@@ -73,14 +73,15 @@ def seen_of(episodes: Sequence[Episode]) -> list[Seen]:
 
 
 def counts_of(seen: Sequence[Seen]) -> Counts:
+    judged = [run for run in seen if run.episode.outcome != "unknown"]
     return Counts(
         runs=len(seen),
         well=sum(run.episode.outcome == "success" for run in seen),
         ill=sum(run.episode.failed for run in seen),
         repeats=sum(run.repeat for run in seen),
-        iterations=_mean(run.episode.iterations for run in seen),
+        iterations=_mean(run.episode.iterations for run in judged),
         known=sum(run.known for run in seen),
-        known_iterations=_mean(run.episode.iterations for run in seen if run.known),
+        known_iterations=_mean(run.episode.iterations for run in judged if run.known),
     )
 
 

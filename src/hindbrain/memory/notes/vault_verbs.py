@@ -129,7 +129,7 @@ def write(memory: Memory, name: str, content: str, *, known_hash: str = "", by: 
     NoteChanged when the note exists and no hash is given, or when it has changed in the same lines.
     """
     shown_hash = _checked_hash(known_hash)
-    path = _place(memory, name, content, by)
+    path = target_path(memory, name, content, by)
     _check(memory, path, by)
     if by == "agent" and (role := agent_text.owner_role(memory, path)):
         raise Refused(f"{path!r} is the user's own {role} note; propose lines for it with vault_append")
@@ -152,7 +152,7 @@ def append(memory: Memory, name: str, content: str, *, heading: str = "", by: Au
     Several processes may do so at once: each one's lines stay together and none is lost. What an agent adds
     to one of the owner's own notes waits in the inbox, line by line.
     """
-    path = _place(memory, name, content, by)
+    path = target_path(memory, name, content, by)
     _check(memory, path, by)
     if by == "agent" and (role := agent_text.owner_role(memory, path)):
         held = agent_text.propose(memory, path, role, content, heading)
@@ -225,7 +225,7 @@ def _check(memory: Memory, path: NotePath, by: Author) -> None:
         note_trust.check_not_memories(memory, path)
 
 
-def _place(memory: Memory, name: str, content: str, by: Author) -> NotePath:
+def target_path(memory: Memory, name: str, content: str, by: Author) -> NotePath:
     """Where to write. A new note goes to the place that the layout or the owner has for its like.
 
     Without a folder, the owner's goes where Obsidian makes new notes, else among the agent's notes.
