@@ -106,8 +106,8 @@ class Agent:
             for calls, verdict in passage.segments:
                 now = tuple(_with_other_values(calls, passage.values, values))
                 segments.append((Segment(now, verdict), passage.kind))
-            for call in _with_other_values(passage.avoid, passage.values, values):
-                avoid.append((call, passage.kind))
+            now_avoided = _with_other_values(passage.avoid, passage.values, values)
+            avoid += [(call, passage.kind) for call in now_avoided]
         return _Known(tuple(segments), tuple(avoid), advice.reasons)
 
     def _as_liked(

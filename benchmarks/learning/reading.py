@@ -190,7 +190,6 @@ class _Draft:
         self.words: set[str] = set()
         self._segments: list[Segment] = []
         self._open: list[str] = []
-        self._is_said_good = False  # of single calls in the open segment
         self._overall: Verdict = ""
         self._avoid: list[str] = []
         self._reasons: list[str] = []
@@ -214,8 +213,7 @@ class _Draft:
 
     def finished(self, above: Verdict) -> Passage:
         if self._open:
-            said: Verdict = "good" if self._is_said_good else ""
-            self._close(self._overall or said or above)
+            self._close(self._overall or above)
         kind, command, values = ("", "", {}) if self.command is None else (
             self.command.kind, self.command.text, self.command.values
         )  # fmt: skip
@@ -227,7 +225,7 @@ class _Draft:
     def _close(self, verdict: Verdict) -> None:
         if self._open:
             self._segments.append(Segment(tuple(self._open), verdict))
-        self._open, self._is_said_good = [], False
+        self._open = []
 
     def _take_verdict(self, tokens: Sequence[Seen]) -> None:
         """A clause without calls: it is about those before it, or where there are none, those to come."""
@@ -235,7 +233,10 @@ class _Draft:
         said = said or [_VERDICTS[one.what] for one in tokens if one.what in _VERDICTS]
         if not said:
             return
-        if self._open:
+        if self._open and self._overall == "bad" and said[0] == "good":
+            self._close("bad")  # what failed was solved afterwards
+            self._overall = "good"
+        elif self._open:
             self._close(said[0])
         else:
             self._overall = self._overall or said[0]
@@ -285,7 +286,7 @@ class _Draft:
             self._close("good")
         else:
             self._open += waiting
-            self._is_said_good = True
+            self._segments.append(Segment(tuple(waiting), "good"))
         return [], chosen, ""
 
     def _judge_bad(self, calls: Sequence[str], *, whole: bool) -> None:

@@ -209,6 +209,22 @@ def test_an_attempt_that_was_mended_teaches_its_second_half(world: World, openin
         assert plan.actions[1] == STEPS[1]
 
 
+def test_a_failure_that_was_solved_later_is_still_not_followed(world: World, opening: list[Task]) -> None:
+    for solved in ("\n - **Solved:** 2026-01-22, it worked", "\n - Fixed since."):
+        told = failed_pack().replace("\n</avoid", f"{solved}\n</avoid")
+        assert {plan.origin for plan in plans(world, opening, told)} == {"own"}
+
+
+def test_why_a_lesson_was_made_does_not_speak_against_what_it_recommends(
+    world: World, opening: list[Task]
+) -> None:
+    lesson = (
+        f"- For tasks like “go to {{text}}”: `press_key(l, command: true)` worked in 1 of 1; else “{REASON}”."
+    )
+    for told in (lesson, f"{lesson}\n  - why: {REASON}"):
+        assert {plan.actions[1] for plan in plans(world, opening, told)} == {STEPS[1]}
+
+
 def test_steps_of_another_task_are_not_followed_but_teach_what_both_have(world: World) -> None:
     search = [task for task in make_tasks(world, 240) if task.kind == "web search"]
     found = [*plans(world, search, good_log_entry())]
