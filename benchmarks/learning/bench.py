@@ -32,13 +32,14 @@ ARMS = (NOTHING, LATEST, GOOD, FAILED, NEAREST, KEYWORDS, OURS, *_ABLATIONS, BES
 CURVES = ("repeats", "iterations", "success", "taste")
 _BINS = 20
 _IN_MEMORY = Path("/dev/shm")  # a file system that has no disk to wait for, where there is one
-# The reference's five, then what they cost. "down": less than without memory.
+# The reference's five success metrics. "down": less than without memory.
 _METRICS = (
     ("repeats.down", "repeated failures, down by %", ">= 80"),
     ("iterations.down", "iterations of known tasks, down by %", ">= 40"),
     ("taste", "as the user likes it, %", ""),
     ("template", "steps followed 10 times: success, %", "> 85"),
-    ("relevance", "relevant of what was injected, %", "> 80"),
+    ("relevance", "relevant of what the command found, %", "> 80"),
+    ("relevance, all", "of all that was injected, %", "> 80"),
 )
 _BESIDE = {
     "repeats": "repeats %",
@@ -46,7 +47,6 @@ _BESIDE = {
     "iterations": "iterations",
     "success": "success %",
     "followed": "followed %",
-    "relevance, all": "relevant of all %",
     "memories": "memories",
     "tokens": "tokens",
     "ms": "ms a run",
@@ -121,7 +121,8 @@ def _outcome(
         for place in range(_BINS):
             seen = [one[place] for one in parts if one[place] >= 0]
             metrics[f"curve.{name}.{place}"] = mean(seen) if seen else -1.0
-    title = f"{runs} runs, mean ± spread of {len(seeds)} seeds (ablations: of the first)"
+    spread = f"mean ± spread of {len(seeds)} seeds (ablations: of the first)"
+    title = f"{runs} runs, {spread if len(seeds) > 1 else 'one seed'}"
     return Outcome(
         metrics=metrics,
         baselines={arm: own for arm, own in means.items() if arm != OURS},
@@ -164,7 +165,8 @@ def _standing(means: Mapping[str, Figures]) -> Table:
         best = max(rivals, key=lambda arm: means[arm][name])
         own, other = means[OURS][name], means[best][name]
         stands = "level" if round(own - other, 1) == 0 else "ahead" if own > other else "behind"
-        rows.append((label, f"{own:.1f}", f"{other:.1f}", best, stands, goal))
+        shown = ["-" if value == NONE else f"{value:.1f}" for value in (own, other)]
+        rows.append((label, *shown, best, stands, goal))
     return Table("Hindbrain and the best other arm", ("", OURS, "best", "of", "", "goal"), tuple(rows))
 
 

@@ -51,7 +51,7 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
             again and one.reason not in OUTAGES for again, one in zip(repeated, real, strict=True)
         ),
         "iterations": _mean(one.iterations for one, is_known in zip(real, known, strict=True) if is_known),
-        "taste": 100 * _mean(tastes),
+        "taste": _percent(tastes),
         "template": _percent(one.outcome == "success" for one in _used_often(followed)),
         "followed": 100 * len(followed) / max(1, len(real)),
         "relevance": _percent(relevant),

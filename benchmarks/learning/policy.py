@@ -1,8 +1,9 @@
 """The agent: understands commands, has ways of its own, and follows what its prompt says about the past.
 
 For the first attempt it follows the steps of the passage about the most alike command that went well, or of
-which nothing is said: a wrong one is tried, and fails. Where such a step is known to fail and it knows
-another way, it takes that. Else it makes its own plan.
+which nothing is said: a wrong one is tried, and fails. Fewer steps than its task has parts are advice and no
+plan, and so are those with an ellipsis. Where such a step is known to fail and it knows another way, it takes
+that. Else it makes its own plan.
 
 In its own plan it takes, for each part of the task, the way that it has least against: one that stands in
 what went well before one of which nothing is known, that before one that failed together with others, and
@@ -92,7 +93,8 @@ class Agent:
         """The passage with steps that is about the most alike command; the first of those."""
         words = set(_WORD.findall(task.command.casefold()))
         able = [one for one in advice.passages if len(_steps(one)) >= _LEAST_STEPS]
-        same = [one for one in able if one.kind == task.kind]
+        parts = len(self._world.kinds[task.kind].parts)
+        same = [one for one in able if one.kind == task.kind and len(_steps(one)) >= parts]
         if same:
             return max(same, key=lambda one: _share(set(_WORD.findall(one.command.casefold())), words))
         unnamed = [one for one in able if not one.kind]
@@ -103,9 +105,9 @@ class Agent:
         segments: list[tuple[Segment, str]] = []
         avoid: list[tuple[str, str]] = []
         for passage in advice.passages:
-            for calls, verdict in passage.segments:
-                now = tuple(_with_other_values(calls, passage.values, values))
-                segments.append((Segment(now, verdict), passage.kind))
+            for segment in passage.segments:
+                now = tuple(_with_other_values(segment.calls, passage.values, values))
+                segments.append((segment._replace(calls=now), passage.kind))
             now_avoided = _with_other_values(passage.avoid, passage.values, values)
             avoid += [(call, passage.kind) for call in now_avoided]
         return _Known(tuple(segments), tuple(avoid), advice.reasons)
@@ -187,7 +189,7 @@ class Agent:
 def _steps(passage: Passage) -> tuple[str, ...]:
     """The last that went well, else the last of which nothing is said; looks at the screen are no steps."""
     for verdict in ("good", ""):
-        found = [one.calls for one in passage.segments if one.verdict == verdict]
+        found = [one.calls for one in passage.segments if one.verdict == verdict and not one.is_cut]
         long = [calls for calls in found if len(calls) >= _LEAST_STEPS]
         if long:
             return tuple(call for call in long[-1] if call != LOOK and call not in passage.avoid)

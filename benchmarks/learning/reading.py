@@ -42,7 +42,8 @@ _MARK = re.compile(
     r"|\bnot(?=[\s`\"'*]*\ue000))"
     r"|(?P<good>\bsuccess\w*|\bsucceeded\b|\bwork(?:ed|s)\b|\bwent well\b|\bdone\b|\bpass(?:ed|es)\b"
     r"|\bcomplete\w*|\bsolved\b|\bfixed\b|\bhelp(?:ed|s)\b|\breliabl\w*|\baccepted\b)"
-    r"|(?P<use>\buse\b|\btry\b|\brecommended\b|\binstead\b)",
+    r"|(?P<use>\buse\b|\btry\b|\brecommended\b|\binstead\b)"
+    r"|(?P<cut>…|\.\.\.)",
     re.IGNORECASE,
 )
 _ABOVE_BAD = re.compile(r"avoid|mistake|fail|issue|wrong|error|problem", re.IGNORECASE)
@@ -63,6 +64,7 @@ class Segment(NamedTuple):
 
     calls: tuple[str, ...]
     verdict: Verdict
+    is_cut: bool = False  # an ellipsis says that steps are missing
 
 
 class Passage(NamedTuple):
@@ -190,6 +192,7 @@ class _Draft:
         self.words: set[str] = set()
         self._segments: list[Segment] = []
         self._open: list[str] = []
+        self._is_cut = False
         self._overall: Verdict = ""
         self._avoid: list[str] = []
         self._reasons: list[str] = []
@@ -206,6 +209,7 @@ class _Draft:
     def take(self, tokens: Sequence[Seen]) -> None:
         self._reasons += [one.text for one in tokens if one.what == "reason"]
         self.command = self.command or next((one for one in tokens if one.what == "command"), None)
+        self._is_cut |= any(one.what == "cut" for one in tokens)
         if any(one.what == "call" for one in tokens):
             self._take_calls(tokens)
         else:
@@ -224,8 +228,8 @@ class _Draft:
 
     def _close(self, verdict: Verdict) -> None:
         if self._open:
-            self._segments.append(Segment(tuple(self._open), verdict))
-        self._open = []
+            self._segments.append(Segment(tuple(self._open), verdict, self._is_cut))
+        self._open, self._is_cut = [], False
 
     def _take_verdict(self, tokens: Sequence[Seen]) -> None:
         """A clause without calls: it is about those before it, or where there are none, those to come."""

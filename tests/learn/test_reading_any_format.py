@@ -225,6 +225,15 @@ def test_why_a_lesson_was_made_does_not_speak_against_what_it_recommends(
         assert {plan.actions[1] for plan in plans(world, opening, told)} == {STEPS[1]}
 
 
+def test_advice_on_a_part_and_steps_with_a_gap_are_no_plan(world: World, opening: list[Task]) -> None:
+    part = "To visit arxiv.org: press_key(l, command: true) before press_key(return) worked in 2 of 2"
+    gap = good_log_entry().replace("type_text(arxiv.org)", "…")
+    for told in (part, gap):
+        for task, plan in zip(opening, plans(world, opening, told), strict=True):
+            assert plan.origin == "own"
+            assert plan.actions[1:3] == (STEPS[1], f"type_text({task.said['site']})")
+
+
 def test_steps_of_another_task_are_not_followed_but_teach_what_both_have(world: World) -> None:
     search = [task for task in make_tasks(world, 240) if task.kind == "web search"]
     found = [*plans(world, search, good_log_entry())]
