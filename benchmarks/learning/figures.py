@@ -8,6 +8,7 @@ taste         of the choices that runs made after the user had told what they li
               not name it, the share that was as the user likes it
 template      of the runs that followed steps that their memory gave, once steps had been followed for this
               kind of task ten times, the share that succeeded
+              ("followed often": how many runs that are)
 relevance     of the memories that were found by the command, the share that came from the same kind of task,
               says how to do a part that this task has, or what the user likes in such a task; "all": with
               those that enter whatever is asked (profile, what happened last)
@@ -42,6 +43,7 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
     known = _known(real)
     tastes = [as_liked for one in real for as_liked in tastes_kept(world, one)]
     followed = [one for one in real if one.attempts[0].origin == "followed"]
+    often = _used_often(followed)
     relevant = [good for one in real for good in relevance(world, one)]
     always = [good for one in real for good in relevance(world, one, always=True)]
     return {
@@ -52,7 +54,8 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
         ),
         "iterations": _mean(one.iterations for one, is_known in zip(real, known, strict=True) if is_known),
         "taste": _percent(tastes),
-        "template": _percent(one.outcome == "success" for one in _used_often(followed)),
+        "template": _percent(one.outcome == "success" for one in often),
+        "followed often": float(len(often)),
         "followed": 100 * len(followed) / max(1, len(real)),
         "relevance": _percent(relevant),
         "relevance, all": _percent([*relevant, *always]),
@@ -61,7 +64,7 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
     }  # fmt: skip
 
 
-def curve(world: World, ran: Sequence[Ran], name: str, bins: int = 20) -> list[float]:
+def curve(world: World, ran: Sequence[Ran], name: str, bins: int = 10) -> list[float]:
     """A figure over time: of each of so many equal parts of the runs, one after the other."""
     real = [one for one in ran if one.outcome != "cancelled"]
     values: list[list[float]] = [[] for _ in range(bins)]
