@@ -23,7 +23,9 @@ from benchmarks.learning.vault_memory import LESSONS, TEMPLATES, VaultMemory
 from benchmarks.learning.world import World
 
 RUNS = 200
-SEEDS = (11, 12, 13)  # 1 to 3 shaped this world, and lessons and templates were tried on 1: not for figures
+# Not for figures: 1 to 3 shaped this world and the thresholds of lessons and templates, 11 shaped how the agent
+# reads (our packs of it were read for mistakes of the reader), 11 to 13 were tried with other numbers of cases.
+SEEDS = (14, 15, 16)
 NOTHING, LATEST, KEYWORDS, OURS, BEST = "nothing", "latest runs", "keyword memory", "hindbrain", "all known"
 GOOD, FAILED, NEAREST = "BM25-nearest success", "BM25-nearest failure", "BM25-nearest runs"
 NO_LESSONS, NO_TEMPLATES, CASES = "... without lessons", "... without templates", "... cases alone"
