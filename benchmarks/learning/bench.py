@@ -23,8 +23,9 @@ from benchmarks.learning.vault_memory import LESSONS, TEMPLATES, VaultMemory
 from benchmarks.learning.world import World
 
 RUNS = 200
-# Not for figures: 1 to 3 shaped this world and the thresholds of lessons and templates, 11 shaped how the agent
-# reads (our packs of it were read for mistakes of the reader), 11 to 13 were tried with other numbers of cases.
+# Not for figures: 1 to 3 shaped this world and the thresholds of lessons and templates; 11 shaped how the
+# agent reads, since our packs of it were searched for misreadings; on 11 to 13 and 21 to 23 numbers of cases
+# were tried.
 SEEDS = (14, 15, 16)
 NOTHING, LATEST, KEYWORDS, OURS, BEST = "nothing", "latest runs", "keyword memory", "hindbrain", "all known"
 GOOD, FAILED, NEAREST = "BM25-nearest success", "BM25-nearest failure", "BM25-nearest runs"
