@@ -99,7 +99,7 @@ def test_all_arms_are_measured_on_the_same_tasks(data: Path, tmp_path: Path) -> 
         assert {"success", "repeats", "iterations", "taste", "template", "relevance", "tokens"} <= set(
             figures
         )
-    assert result["baselines"][bench.OFF]["tokens"] == 0
+    assert result["baselines"][bench.NOTHING]["tokens"] == 0
     assert result["data"]["runs"] == 12
     assert (tmp_path / "a.png").stat().st_size
 

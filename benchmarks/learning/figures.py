@@ -6,11 +6,15 @@ preventable   the same without outages, which no memory can prevent
 iterations    actions done in a run whose kind was seen at least three times before
 taste         of the choices that runs made after the user had told what they like, and whose command does
               not name it, the share that was as the user likes it
-template      share of the runs that followed a template and succeeded
+template      of the runs that followed steps that their memory gave, once steps had been followed for this
+              kind of task ten times, the share that succeeded
+              ("followed often": how many runs that are)
 relevance     of the memories that were found by the command, the share that came from the same kind of task,
               says how to do a part that this task has, or what the user likes in such a task; "all": with
               those that enter whatever is asked (profile, what happened last)
 tokens        of memory in a prompt, on average
+
+A share of nothing is NONE.
 """
 
 from __future__ import annotations
@@ -25,9 +29,11 @@ from benchmarks.learning.reading import fits
 from benchmarks.learning.world import LOOK, OUTAGES, Kind, World
 
 _KNOWN = 3  # times that a kind was seen, from which on it is known
+_OFTEN = 10  # times that steps were followed for a kind, before their success counts
 _CALL = re.compile(r"[a-z]+_?[a-z_]*\((?:[^()\n]|\([^()\n]*\))*\)")
 # What all kinds of task do says nothing about one of them.
 _PLAIN = frozenset(("press_key(return)", "press_key(tab)", LOOK, "scroll(down)"))
+NONE = -1.0
 Figures = dict[str, float]
 
 
@@ -36,7 +42,8 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
     repeated = _repeats(real)
     known = _known(real)
     tastes = [as_liked for one in real for as_liked in tastes_kept(world, one)]
-    followed = [one.outcome == "success" for one in real if one.attempts[0].origin == "template"]
+    followed = [one for one in real if one.attempts[0].origin == "followed"]
+    often = _used_often(followed)
     relevant = [good for one in real for good in relevance(world, one)]
     always = [good for one in real for good in relevance(world, one, always=True)]
     return {
@@ -46,17 +53,18 @@ def figures(world: World, ran: Sequence[Ran]) -> Figures:
             again and one.reason not in OUTAGES for again, one in zip(repeated, real, strict=True)
         ),
         "iterations": _mean(one.iterations for one, is_known in zip(real, known, strict=True) if is_known),
-        "taste": 100 * _mean(tastes),
-        "template": 100 * _mean(followed),
-        "templates used": 100 * len(followed) / max(1, len(real)),
-        "relevance": 100 * _mean(relevant),
-        "relevance, all": 100 * _mean([*relevant, *always]),
+        "taste": _percent(tastes),
+        "template": _percent(one.outcome == "success" for one in often),
+        "followed often": float(len(often)),
+        "followed": 100 * len(followed) / max(1, len(real)),
+        "relevance": _percent(relevant),
+        "relevance, all": _percent([*relevant, *always]),
         "memories": len([*relevant, *always]) / max(1, len(real)),
         "tokens": _mean(one.recalled.tokens for one in real),
     }  # fmt: skip
 
 
-def curve(world: World, ran: Sequence[Ran], name: str, bins: int = 20) -> list[float]:
+def curve(world: World, ran: Sequence[Ran], name: str, bins: int = 10) -> list[float]:
     """A figure over time: of each of so many equal parts of the runs, one after the other."""
     real = [one for one in ran if one.outcome != "cancelled"]
     values: list[list[float]] = [[] for _ in range(bins)]
@@ -92,6 +100,16 @@ def _known(ran: Sequence[Ran]) -> list[bool]:
         known.append(seen[one.task.kind] >= _KNOWN)
         seen[one.task.kind] += 1
     return known
+
+
+def _used_often(followed: Sequence[Ran]) -> list[Ran]:
+    uses: Counter[str] = Counter()
+    often = []
+    for one in followed:
+        if uses[one.task.kind] >= _OFTEN:
+            often.append(one)
+        uses[one.task.kind] += 1
+    return often
 
 
 def tastes_kept(world: World, ran: Ran) -> list[bool]:
@@ -157,6 +175,11 @@ def _own_calls(world: World, name: str) -> tuple[str, ...]:
     ways = [way for part in world.kinds[name].parts for way in part.ways]
     forms = [form for way in ways for action in way.actions for form in world.forms(action, {})]
     return tuple(dict.fromkeys(form for form in forms if form not in _PLAIN))
+
+
+def _percent(values: Iterable[bool]) -> float:
+    kept = list(values)
+    return 100 * _mean(kept) if kept else NONE
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -1,6 +1,5 @@
 """The reference design without a model: files, keywords, recency. Small and fair: all that it says is done.
 
-    identity/preferences.md   what the user said in passing, word for word
     tasks/task-log.md         the last 200 runs: command, outcome, iterations, key actions
     tasks/task-templates/     three successes with half of their keywords in common make a template: the
                               longest common sequence of tools, with arguments that vary left open
@@ -9,7 +8,8 @@
     context/recent-actions.md the last two hours
 
 Score = 0.4 keywords + 0.3 recency + 0.2 frequency + 0.1 success; 4,000 tokens in slots, as the reference has
-them. What only a model can write (lessons from failures, knowledge of applications) is left out.
+them. What only a model can write (lessons from failures, knowledge of applications) is left out, and so is
+what the user said in passing, which all arms get in the same way.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _GOOD_SCORE, _LEAST_RUNS = 80, 3
 _SIMILAR = 0.5
 _RETRIED_S = 120
 _TWO_HOURS, _HOUR, _DAY, _WEEK = 7_200.0, 3_600.0, 86_400.0, 604_800.0
-_SLOTS = {"user_profile": 300, "recent_context": 500, "relevant_knowledge": 1_500, "task_template": 500,
+_SLOTS = {"recent_context": 500, "relevant_knowledge": 1_500, "task_template": 500,
           "avoid_mistakes": 400}  # fmt: skip
-_ALWAYS = ("user_profile", "recent_context")
+_ALWAYS = ("recent_context",)
 _MOST_ENTRIES = 5
 _WORD = re.compile(r"[\w./~'-]+")
 _STOP = frozenset({
@@ -59,8 +59,6 @@ class Template(NamedTuple):
 
 
 class KeywordMemory:
-    name = "keyword memory"
-
     def __init__(self, root: Path) -> None:
         self._root = root
         self._log: list[Entry] = []
@@ -70,19 +68,14 @@ class KeywordMemory:
         self._seen: dict[float, int] = {}  # how often an entry was injected
         self._last_failed: Entry | None = None
         self._used = ""
-        for name in ("identity", "tasks/task-templates", "learning", "context"):
+        for name in ("tasks/task-templates", "learning", "context"):
             (root / name).mkdir(parents=True, exist_ok=True)
-
-    def told(self, chat: str, at: float) -> None:  # noqa: ARG002
-        with open(self._root / "identity" / "preferences.md", "a", encoding="utf-8") as file:
-            file.write(f"- {chat}\n")
 
     def recall(self, command: str, at: float) -> Recalled:
         words = keywords(command)
         template = self._template(command, words)
         self._used = template.name if template else ""
         found = {
-            "user_profile": self._preferences(),
             "recent_context": self._recent(at),
             "relevant_knowledge": self._relevant(words, at),
             "task_template": [self._read(f"tasks/task-templates/{template.name}.md")] if template else [],
@@ -119,10 +112,6 @@ class KeywordMemory:
     def close(self) -> None: ...
 
     # Reading
-
-    def _preferences(self) -> list[str]:
-        text = self._read("identity/preferences.md")
-        return text.splitlines()
 
     def _recent(self, at: float) -> list[str]:
         last = [entry for entry in self._log if at - entry.at < _TWO_HOURS][-5:]

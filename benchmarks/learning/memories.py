@@ -22,7 +22,7 @@ class Recalled(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    origin: str  # template, example, own
+    origin: str  # followed, own, best
     verdict: Verdict
 
 
@@ -48,12 +48,6 @@ class Ran(NamedTuple):
 
 
 class Memory(Protocol):
-    name: str
-
-    def told(self, chat: str, at: float) -> None:
-        """The user said this in passing."""
-        ...
-
     def recall(self, command: str, at: float) -> Recalled: ...
 
     def record(self, ran: Ran) -> None: ...
@@ -62,10 +56,6 @@ class Memory(Protocol):
 
 
 class NoMemory:
-    name = "memory off"
-
-    def told(self, chat: str, at: float) -> None: ...
-
     def recall(self, command: str, at: float) -> Recalled:  # noqa: ARG002
         return Recalled()
 

@@ -15,18 +15,19 @@ ATTEMPTS = 2  # a task that is rejected twice has failed
 
 def simulate(world: World, tasks: Sequence[Task], memory: Memory) -> Iterator[Ran]:
     """The runs as they went, oldest first."""
-    agent = Agent(world)
+    agent, said = Agent(world), list[str]()
     for task in tasks:
         if task.chat:
-            memory.told(task.chat, task.at)
+            said.append(f"- {task.chat}")
         recalled = memory.recall(task.command, task.at)
-        ran = _run(world, agent, task, recalled)
+        ran = _run(world, agent, task, recalled, said)
         memory.record(ran)
         yield ran
 
 
-def _run(world: World, agent: Agent, task: Task, recalled: Recalled) -> Ran:
-    advice = read(recalled.text)
+def _run(world: World, agent: Agent, task: Task, recalled: Recalled, said: Sequence[str]) -> Ran:
+    """`said`: what the user said in passing, word for word. It is in the prompt whatever the memory is."""
+    advice = read("\n".join((*said, "", recalled.text)), world)
     kind = world.kinds[task.kind]
     attempts: list[Attempt] = []
     for number in range(ATTEMPTS):
@@ -38,7 +39,7 @@ def _run(world: World, agent: Agent, task: Task, recalled: Recalled) -> Ran:
         attempts.append(Attempt(plan.origin, verdict))
         if verdict.good:
             return Ran(task, recalled, tuple(attempts), "success")
-        advice = advice._replace(text=f"{advice.text}\n{verdict.reason}")
+        advice = advice.with_reason(verdict.reason)
     return Ran(task, recalled, tuple(attempts), "failed")
 
 

@@ -1,24 +1,23 @@
 """Ours: a real vault, a real App, real journals. What its packs say is all that the agent gets.
 
-After each run `learn`, every 50 runs `consolidate`, on a clock that moves with the tasks. What the user says
-in passing is flushed as a host's conversation is. The vault is new and has the default layout.
+After each run `learn`, every 50 runs `consolidate`, on a clock that moves with the tasks. The vault is new
+and has the default layout. What the user says in passing is not kept here: all arms get it in the same way.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from benchmarks.learning.events_of import events_of
 from benchmarks.learning.memories import Ran, Recalled
 from benchmarks.rankers import bench_config
 from hindbrain.app import App, build_app
 from hindbrain.base.clock import FakeClock
-from hindbrain.context.messages import Message
-from hindbrain.context.packs.preset import Preset, built_in
+from hindbrain.context.packs.preset import built_in
 from hindbrain.context.tokens import EstimatedTokens
-from hindbrain.context.turn import SessionKey
 from hindbrain.learn.runs.journal import new_run_id
 from hindbrain.vault.first_notes import make_first_notes
 from hindbrain.vault.layout import LAYOUT_FILE, render_layout
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from hindbrain.context.packs.pack import FilledSlot
 
 _CONSOLIDATE_EVERY = 50  # runs
-_WINDOW = 200_000
 # Where a memory begins: a heading, the first line of an entry in a log, or a list item that is none of its
 # further lines.
 _ENTRY = re.compile(r"^(?=#{1,6} |\d+\. |[-*] (?:\*\*(?:Command|Original):|(?!\*\*\w[\w ]*:)))", re.MULTILINE)
@@ -38,23 +36,23 @@ _ONLY_HEADINGS = re.compile(r"(?:#{1,6} .*\s*)*")
 _ALWAYS = ("core", "profile", "tasks", "recent", "history")
 
 
-class VaultMemory:
-    """`without`: slots that are taken out of the pack, to see what they are worth."""
+# Without these functions nothing is generalised from runs: what is left are the runs themselves.
+LESSONS = "hindbrain.learn.lessons.finding.find_lessons"
+TEMPLATES = "hindbrain.learn.templates.finding.find_templates"
 
-    def __init__(self, folder: Path, *, name: str = "hindbrain", without: tuple[str, ...] = ()) -> None:
-        self.name = name
+
+class VaultMemory:
+    """`without`: what is not learned, to see what it is worth."""
+
+    def __init__(self, folder: Path, *without: str) -> None:
+        self._without: list[Any] = [patch(name, lambda *_, **__: []) for name in without]
+        for one in self._without:
+            one.start()
         self._clock = FakeClock()
         self.app = opened_vault(folder, self._clock)
         self._counter = EstimatedTokens()
-        self._preset = _without(built_in("agent"), without)
+        self._preset = built_in("agent")
         self._recorded = 0
-
-    def told(self, chat: str, at: float) -> None:
-        self._set_time(at - 60)
-        session = SessionKey("own", f"chat-{at:.0f}")
-        messages = [Message("user", chat), Message("assistant", "Noted.")]
-        self.app.context.flush(session, messages, tokens=_WINDOW, window=_WINDOW)
-        self.app.memory.settle()
 
     def recall(self, command: str, at: float) -> Recalled:
         self._set_time(at)
@@ -78,6 +76,8 @@ class VaultMemory:
 
     def close(self) -> None:
         self.app.close()
+        for one in self._without:
+            one.stop()
 
     def _set_time(self, now: float) -> None:
         self._clock.advance(max(0.0, now - self._clock.now()))
@@ -92,10 +92,6 @@ def opened_vault(folder: Path, clock: FakeClock) -> App:
     app.writer.put_state_file(LAYOUT_FILE, render_layout(built_in_layout("obsidian")))
     app.sync()
     return app
-
-
-def _without(preset: Preset, slots: tuple[str, ...]) -> Preset:
-    return preset._replace(slots=tuple(rule for rule in preset.slots if rule.name not in slots))
 
 
 def pieces_of(slot: FilledSlot) -> Iterator[str]:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks.learning.events_of import events_of
-from benchmarks.learning.figures import figures, is_relevant, tastes_kept
+from benchmarks.learning.figures import NONE, figures, is_relevant, tastes_kept
 from benchmarks.learning.keyword_memory import KeywordMemory, common_steps
 from benchmarks.learning.kinds import KINDS, TASTES
-from benchmarks.learning.memories import NoMemory, Ran, Recalled
+from benchmarks.learning.memories import Attempt, NoMemory, Ran, Recalled
+from benchmarks.learning.past_runs import LatestRuns, NearestRuns, run_text
 from benchmarks.learning.policy import Agent
 from benchmarks.learning.reading import fits, liked, read
 from benchmarks.learning.simulate import simulate, simulate_oracle
@@ -21,17 +22,14 @@ from hindbrain.learn.runs.folding import fold
 
 RUNS = 240
 SEED = 5
+WORLD = World(KINDS, TASTES, SEED)
 
 
 class Always:
     """A memory that says the same to every prompt."""
 
-    name = "always"
-
     def __init__(self, text: str) -> None:
         self._text = text
-
-    def told(self, chat: str, at: float) -> None: ...
 
     def recall(self, command: str, at: float) -> Recalled:  # noqa: ARG002
         return Recalled(self._text)
@@ -65,16 +63,56 @@ def test_the_same_seed_gives_the_same_runs(world: World, tasks: list[Task], tmp_
 
 
 def test_faults_do_not_depend_on_what_was_done_before(world: World, tasks: list[Task]) -> None:
-    whole = list(simulate(world, tasks, NoMemory()))
-    assert list(simulate(world, tasks[100:], NoMemory())) == whole[100:]
+    silent = [task._replace(chat="") for task in tasks]
+    whole = list(simulate(world, silent, NoMemory()))
+    assert list(simulate(world, silent[100:], NoMemory())) == whole[100:]
 
 
 def test_without_memory_failures_are_repeated(world: World, tasks: list[Task]) -> None:
-    found = figures(world, list(simulate(world, tasks, NoMemory())))
+    silent = [task._replace(chat="") for task in tasks]
+    found = figures(world, list(simulate(world, silent, NoMemory())))
     assert found["repeats"] > 30
     assert found["success"] < 60
     assert found["taste"] == 0
     assert found["tokens"] == 0
+    assert found["relevance"] == NONE
+
+
+def test_what_the_user_said_in_passing_is_in_every_prompt(world: World, tasks: list[Task]) -> None:
+    for memory in (NoMemory(), LatestRuns(), NearestRuns("success")):
+        ran = [one for one in simulate(world, tasks, memory) if one.outcome != "cancelled"]
+        for taste in TASTES:
+            if taste.chat and taste.name != "engine":
+                kept = [one for one in ran if taste.name in one.task.told and taste.name not in one.task.said]
+                done = [" ".join(step.action for step in one.attempts[-1].verdict.done) for one in kept]
+                assert not any(taste.usual in actions for actions in done), taste.name
+
+
+def test_the_nearest_runs_are_told_in_full(world: World, tasks: list[Task]) -> None:
+    memory = NearestRuns("success", "failed")
+    ran = list(simulate(world, tasks[:60], memory))
+    good = next(one for one in ran if one.outcome == "success" and len(one.attempts) > 1)
+    bad = next(one for one in ran if one.outcome == "failed")
+    for one in (good, bad):
+        found = next(piece for piece in memory.recall(one.task.command, 0).found if one.task.command in piece)
+        assert one.outcome in found
+    text = run_text(bad)
+    for attempt in bad.attempts:
+        assert attempt.verdict.reason in text
+        assert all(done.action in text for done in attempt.verdict.done)
+    assert memory.recall("xylophone", 0) == Recalled()
+
+
+def test_the_success_of_steps_counts_once_they_were_followed_ten_times(
+    world: World, tasks: list[Task]
+) -> None:
+    verdict = world.attempt(world.kinds["find file"], {}, (), run=0, attempt=0)
+    ran = [
+        Ran(tasks[0]._replace(kind="find file"), Recalled(), (Attempt("followed", verdict),), outcome)
+        for outcome in (*["failed"] * 10, "success", "failed")
+    ]
+    assert figures(world, ran)["template"] == 50
+    assert figures(world, ran[:10])["template"] == NONE
 
 
 def test_who_knows_the_world_fails_only_by_noise(world: World, tasks: list[Task]) -> None:
@@ -121,7 +159,7 @@ def test_each_taste_is_told_once(world: World, tasks: list[Task]) -> None:
 def test_a_wrong_template_is_followed_and_fails(world: World, tasks: list[Task]) -> None:
     wrong = "1. open_application(Calculator)\n2. type_text(2 + 2)\n"
     ran = [one for one in simulate(world, tasks, Always(wrong)) if one.outcome != "cancelled"]
-    assert all(one.attempts[0].origin == "template" for one in ran)
+    assert all(one.attempts[0].origin == "followed" for one in ran)
     assert not any(one.attempts[0].verdict.good for one in ran)
 
 
@@ -129,8 +167,8 @@ def test_advice_against_a_call_is_heeded(world: World, tasks: list[Task]) -> Non
     advice = "- Do not `click(URL bar)`; `press_key(l, command: true)` worked in 5 of 5 runs"
     agent = Agent(world)
     opening = [task for task in tasks if task.kind == "open site"]
-    without = [agent.first_plan(task, read("")).actions for task in opening]
-    heeding = [agent.first_plan(task, read(advice)).actions for task in opening]
+    without = [agent.first_plan(task, read("", world)).actions for task in opening]
+    heeding = [agent.first_plan(task, read(advice, world)).actions for task in opening]
     assert any("click(URL bar)" in actions for actions in without)
     assert all("press_key(l, command: true)" in actions for actions in heeding)
 
@@ -142,11 +180,11 @@ def test_a_run_that_went_well_is_copied_with_new_values(world: World, tasks: lis
         "- **Key actions:** open_application(Chrome), press_key(l, command: true), type_text(arxiv.org), "
         "press_key(return)\n"
     )
-    plan = Agent(world).first_plan(task, read(entry))
-    assert plan.origin == "example"
+    plan = Agent(world).first_plan(task, read(entry, world))
+    assert plan.origin == "followed"
     assert f"type_text({task.said['site']})" in plan.actions
     failed = entry.replace("Success", "Failed")
-    assert Agent(world).first_plan(task, read(failed)).origin == "own"
+    assert Agent(world).first_plan(task, read(failed, world)).origin == "own"
 
 
 def test_what_the_user_likes_is_read_from_a_sentence() -> None:
@@ -209,9 +247,9 @@ def test_common_steps_leave_open_what_varies() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
 def test_any_text_can_be_read(text: str) -> None:
-    advice = read(text)
-    assert advice.text == text
-    assert all(fits(step, step) for step in (*advice.template, *advice.avoid, *advice.prefer))
+    advice = read(text, WORLD)
+    assert all(fits(call, call) for passage in advice.passages for call in passage.avoid)
+    assert all(one.calls for passage in advice.passages for one in passage.segments)
 
 
 def test_calls_keep_their_arguments() -> None:
