@@ -134,9 +134,7 @@ def test_words_of_the_agent_and_of_its_tools_are_not_the_person_s(
     cli: Cli, made: Vault, stage: Stage
 ) -> None:
     Path("in.txt").write_text("I always want imperial units.", encoding="utf-8")
-    stage.script(
-        calls("read_file", path="in.txt"), "Our office is in Rome. I always want tea.\nTASK_COMPLETE"
-    )
+    stage.script(calls("read_file", path="in.txt"), "I always want tea.\nTASK_COMPLETE")
     stage.pipe(["What does in.txt say?", "thanks!"])
     cli("chat")
     assert _memories(cli.root) == []

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from hindbrain.context.packs.pack import Pack
 
-
 OWN = "own"  # the host of conversations with our own agent
 
 

@@ -102,9 +102,7 @@ def _check(args: Namespace) -> None:
     if given:
         raise UsageError(f"--{given[0].replace('_', '-')} does not go with --listen")
     if args.preset and args.no_memory:
-        raise UsageError(
-            "--preset chooses what enters the prompt, and --no-memory that nothing does; give one"
-        )
+        raise UsageError("--preset does not go with --no-memory, which puts nothing into the prompt")
     if args.allow:
         _check_no_shell(args.allow)
     if args.port is not None and not args.listen:
