@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from command_runs import Cli
 from hindbrain.app import build_app
 from hindbrain.base.config import load_config
 from hindbrain.context.capture.spool import count_waiting
+from hindbrain.context.messages import Message
+from hindbrain.context.turn import OWN, SessionKey
 from hindbrain.edge.hooks.doing import Doing
 from hindbrain.edge.hooks.hosts import host_named
 from hindbrain.models.chat import ChatAnswer, ChatRequest
-from hindbrain.models.chat_fake import calls
+from hindbrain.models.chat_fake import Scripted, calls
 from workbench import Vault
 
 LASTING = (
@@ -49,10 +52,10 @@ def _memories(root: Path) -> list[tuple[str, str, str]]:
     return sorted((item.text, item.category, item.source) for item in items)
 
 
-def _by_hook(cli: Cli, tmp_path: Path, stage: Stage) -> None:
+def _by_hook(cli: Cli, tmp_path: Path, stage: Stage, said: Sequence[str]) -> None:
     """As Claude Code tells each prompt and its end, with a record of the conversation."""
     session, record = str(uuid.uuid4()), tmp_path / "record.jsonl"
-    for prompt in (*LASTING, *PASSING):
+    for prompt in said:
         payload = {"session_id": session, "cwd": str(cli.root), "transcript_path": str(record)}
         _call_hook("user-prompt-submit", payload | {"prompt": prompt})
         lines = [("user", prompt), ("assistant", [{"type": "text", "text": "Well."}])]
@@ -76,27 +79,28 @@ def _call_hook(name: str, payload: dict[str, str]) -> None:
     assert not doing.note, doing.note
 
 
-def _by_chat(cli: Cli, tmp_path: Path, stage: Stage) -> None:
-    chat = stage.script(*["Well.\nTASK_COMPLETE"] * 8)
-    stage.pipe([*LASTING, *PASSING])
+def _by_chat(cli: Cli, tmp_path: Path, stage: Stage, said: Sequence[str]) -> None:
+    chat = stage.script(*["Well.\nTASK_COMPLETE"] * len(said))
+    stage.pipe(said)
     assert cli("chat").code == 0
-    assert len(chat.asked) == 8  # the capture asks no model
+    assert len(chat.asked) == len(said)  # the capture asks no model
 
 
-def _by_run(cli: Cli, tmp_path: Path, stage: Stage) -> None:
-    for command in (*LASTING, *PASSING):
+def _by_run(cli: Cli, tmp_path: Path, stage: Stage, said: Sequence[str]) -> None:
+    for command in said:
         chat = stage.script("Well.\nTASK_COMPLETE")
         stage.nobody()
         assert cli("run", command).code == 0
         assert len(chat.asked) == 1
 
 
-Door = Callable[[Cli, Path, Stage], None]
+Door = Callable[[Cli, Path, Stage, Sequence[str]], None]
+DOORS = (_by_hook, _by_chat, _by_run)
 
 
-@pytest.mark.parametrize("door", [_by_hook, _by_chat, _by_run])
+@pytest.mark.parametrize("door", DOORS)
 def test_every_door_stores_the_same(door: Door, cli: Cli, made: Vault, stage: Stage, tmp_path: Path) -> None:
-    door(cli, tmp_path, stage)
+    door(cli, tmp_path, stage, (*LASTING, *PASSING))
     assert _memories(cli.root) == [
         ("Our office is in Lyon", "fact", "agent"),
         ("User always wants metric units", "preference", "agent"),
@@ -197,3 +201,146 @@ def test_the_preset_decides_what_enters_the_prompt(cli: Cli, made: Vault, stage:
     assert not recalled("run", "--preset", "card", question)
     assert not recalled("chat", "--preset", "card")
     assert cli("run", "--preset", "agent", "--no-memory", question).code == 2
+
+
+# Reminders
+
+
+def _tasks(cli: Cli, status: str = "all") -> list[tuple[str, str, str, str]]:
+    found = cli("task", "list", "--status", status, "--json").data["tasks"]
+    return [(one["title"], one["due"], one["status"], one["source"]) for one in found]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_reminder_is_a_task_with_its_day_and_neither_memory_nor_run(
+    door: Door, cli: Cli, made: Vault, stage: Stage, tmp_path: Path
+) -> None:
+    tomorrow = (date.today() + timedelta(days=1)).isoformat()
+    said = (
+        "Remind me to call Sarah about the lease tomorrow.",
+        "Erinnere mich daran, Milch zu kaufen",
+        "Remind me how to rebase a branch.",
+    )
+    door(cli, tmp_path, stage, said)
+    door(cli, tmp_path, stage, said)
+    assert sorted(_tasks(cli)) == [
+        ("Call Sarah about the lease", tomorrow, "todo", "agent"),
+        ("Milch kaufen", "", "todo", "agent"),
+    ]
+    assert _memories(cli.root) == []
+    assert cli("learn").code == 0
+    app = build_app(load_config(), cli.root, warm=False)
+    log = (cli.root / app.layout.path("task_log")).read_text("utf-8") if door is not _by_hook else ""
+    assert "Sarah" not in log and "Milch" not in log
+
+
+def test_a_reminder_that_the_agent_has_noted_in_its_own_words_is_one_task(
+    cli: Cli, made: Vault, stage: Stage
+) -> None:
+    stage.script(calls("task_create", title="Call Sarah tomorrow"), "Noted.\nTASK_COMPLETE")
+    stage.nobody()
+    assert cli("run", "Remind me to call Sarah tomorrow").code == 0
+    (task,) = _tasks(cli)
+    assert task[:2] == ("Call Sarah tomorrow", (date.today() + timedelta(days=1)).isoformat())
+
+
+def test_a_reminder_that_was_done_does_not_come_back_with_the_same_words_of_a_session(
+    cli: Cli, made: Vault, stage: Stage
+) -> None:
+    app = build_app(load_config(), cli.root, warm=False)
+    said = [Message("user", "Remind me to call Sarah")]  # before it is condensed, without its time
+    session = SessionKey(OWN, "tea")
+    assert app.context.flush(session, said, tokens=100, window=100) is not None
+    assert cli("task", "done", "Call Sarah").code == 0
+    app.context.compacted(session)
+    assert app.context.flush(session, said, tokens=100, window=100) is not None
+    assert [task[2] for task in _tasks(cli)] == ["done"]
+
+
+# Runs that do a task
+
+
+def _run(cli: Cli, stage: Stage, command: str, *answers: Scripted) -> int:
+    stage.script(*(answers or ("It is renewed.\nTASK_COMPLETE",)))
+    stage.nobody()
+    return cli("run", command).code
+
+
+@pytest.mark.parametrize(
+    "command", ["renew my passport", "Please renew the passport!", "Can you renew the passport?"]
+)
+def test_a_run_that_does_an_open_task_marks_it_with_the_day(
+    command: str, cli: Cli, made: Vault, stage: Stage
+) -> None:
+    assert cli("task", "add", "Renew the passport").code == 0
+    assert cli("task", "add", "Renew the lease").code == 0
+    stage.script("It is renewed.\nTASK_COMPLETE")
+    stage.nobody()
+    ran = cli("run", command)
+    assert ran.code == 0 and "task done: Renew the passport" in ran.err
+    assert {task[0]: task[2] for task in _tasks(cli)} == {
+        "Renew the passport": "done",
+        "Renew the lease": "todo",
+    }
+    line = next(line for line in _task_note(cli).split("\n") if "passport" in line)
+    assert f"- [x] **Renew the passport** [completion:: {date.today().isoformat()}]" in line
+
+
+def test_the_mark_is_taken_back_by_undo_and_not_made_again(cli: Cli, made: Vault, stage: Stage) -> None:
+    cli("task", "add", "Renew the passport")
+    before = _task_note(cli)
+    assert _run(cli, stage, "renew the passport") == 0
+    assert _task_note(cli) != before
+    assert cli("undo").code == 0
+    assert _task_note(cli) == before
+    assert cli("learn").code == 0
+    assert _task_note(cli) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "Did I renew the passport?",
+        "How do I renew the passport",
+        "Do not renew the passport",
+        "Renew the passport of Ada",
+        "Plan how to renew the passport",
+        "Remind me to renew the passport",
+        "renew",
+    ],
+)
+def test_a_run_that_may_mean_something_else_leaves_the_task_open(
+    command: str, cli: Cli, made: Vault, stage: Stage
+) -> None:
+    cli("task", "add", "Renew the passport")
+    assert _run(cli, stage, command) == 0
+    assert [task[2] for task in _tasks(cli)] == ["todo"]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (calls("read_file", path="nowhere.txt"), "I could not renew it: there is no form."),
+        (calls("read_file", path="nowhere.txt"), "It is renewed.\nTASK_COMPLETE"),
+        ("I could not renew it: there is no form.",),
+        (calls("task_create", title="Renew the passport"), "Noted.\nTASK_COMPLETE"),
+    ],
+)
+def test_a_run_that_failed_or_proves_nothing_leaves_the_task_open(
+    answers: tuple[Scripted, ...], cli: Cli, made: Vault, stage: Stage
+) -> None:
+    cli("task", "add", "Renew the passport")
+    _run(cli, stage, "renew the passport", *answers)
+    assert [task[2] for task in _tasks(cli)] == ["todo"]
+
+
+def test_of_two_tasks_that_say_the_same_none_is_marked(cli: Cli, made: Vault, stage: Stage) -> None:
+    cli("task", "add", "Renew the passport", "--project", "travel")
+    cli("task", "add", "Renew my passport")
+    assert _run(cli, stage, "renew the passport") == 0
+    assert [task[2] for task in _tasks(cli)] == ["todo", "todo"]
+
+
+def _task_note(cli: Cli) -> str:
+    app = build_app(load_config(), cli.root, warm=False)
+    return (cli.root / app.memory.tasks.path).read_text("utf-8")

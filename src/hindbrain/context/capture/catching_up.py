@@ -73,6 +73,7 @@ class CaughtUp(NamedTuple):
     fixes: int = 0  # of failures, stored or held
     problems: tuple[str, ...] = ()
     not_stored: tuple[NotStored, ...] = ()  # fixes, each with the reason
+    tasks: int = 0  # new ones, of what a person asked to be reminded of
     more: bool = False  # the time was up, or another process is at it: something may be left
 
 
@@ -148,7 +149,7 @@ class Capture:
                 self._memory.flush(timeout_s=0)
         return CaughtUp(
             sessions, total.messages, total.stored, total.held, total.fixes,
-            tuple(dict.fromkeys(total.problems)), total.not_stored, more,
+            tuple(dict.fromkeys(total.problems)), total.not_stored, total.tasks, more,
         )  # fmt: skip
 
     def _guarded(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError
+from hindbrain.base.plural import plural
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import OWN, SessionKey
 from hindbrain.edge.output import Output, safe
@@ -50,6 +51,8 @@ class Hearing:
             return
         for problem in caught.problems:
             self._warn(problem)
+        if caught.tasks:
+            self._out.say(f"{plural(caught.tasks, 'task')} added: hindbrain task")
 
     def _keep(self, message: Message) -> None:
         if not self._by_person:
