@@ -35,7 +35,7 @@ _WINDOW = 200_000
 # further lines.
 _ENTRY = re.compile(r"^(?=#{1,6} |\d+\. |[-*] (?:\*\*(?:Command|Original):|(?!\*\*\w[\w ]*:)))", re.MULTILINE)
 _ONLY_HEADINGS = re.compile(r"(?:#{1,6} .*\s*)*")
-_ALWAYS = ("core", "profile", "tasks", "recent", "history")
+_ALWAYS = ("core", "profile", "tasks", "status", "recent", "history")
 
 
 class VaultMemory:
