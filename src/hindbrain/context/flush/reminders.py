@@ -41,6 +41,7 @@ _IN_MONTH = (
     rf"|(?P<month2>{MONTH}) (?P<dom2>\d{{1,2}})(?:st|nd|rd|th)?)(?:,? (?P<year>\d{{4}})\b)?"
 )
 _AHEAD = rf"in (?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) (?P<unit>day|week)s?"
+_SMILE = re.compile(r"\s+[:;]-?[()DP]+$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NEXT_WEEK = re.compile("下")  # "下周五" is the Friday of the week after this one
 
@@ -143,7 +144,7 @@ def _title(text: str, words: ReminderWords, said_on: date) -> str:
         found = pattern.fullmatch(text.strip(_ENDS))
         if found is None:
             continue
-        rest = " ".join(found["rest"].split()).strip(f"{_ENDS},、，;:")
+        rest = _SMILE.sub("", " ".join(found["rest"].split())).strip(f"{_ENDS},、，;:")
         if not rest or re.match(words.not_rest, rest, re.IGNORECASE):
             return ""
         for wanted, better in words.tidy:
