@@ -15,6 +15,7 @@ from agent_scripts import Stage
 from command_runs import Cli
 from hindbrain.app import build_app
 from hindbrain.base.config import load_config
+from hindbrain.context.capture.places import LOCK
 from hindbrain.context.capture.spool import count_waiting
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import OWN, SessionKey
@@ -22,6 +23,7 @@ from hindbrain.edge.hooks.doing import Doing
 from hindbrain.edge.hooks.hosts import host_named
 from hindbrain.models.chat import ChatAnswer, ChatRequest
 from hindbrain.models.chat_fake import Scripted, calls
+from hindbrain.vault.lock import FileLock
 from workbench import Vault
 
 LASTING = (
@@ -117,21 +119,26 @@ def test_each_command_is_one_run_however_it_is_captured(cli: Cli, made: Vault, s
     assert len(cli("runs", "list", "--json").data["runs"]) == 3
 
 
-def test_what_was_said_before_the_process_died_is_stored_by_the_next_one(
-    cli: Cli, made: Vault, stage: Stage
-) -> None:
+def test_what_was_said_is_stored_though_the_run_dies(cli: Cli, made: Vault, stage: Stage) -> None:
     def dies(_: ChatRequest) -> ChatAnswer:
         raise KeyboardInterrupt
 
     stage.script(dies)
     stage.nobody()
     assert cli("run", "I always want metric units.").code != 0
-    app = build_app(load_config(), cli.root, warm=False)
-    assert count_waiting(app.state) == 1 and _memories(cli.root) == []
-    stage.script("Well.\nTASK_COMPLETE")
+    assert [text for text, *_ in _memories(cli.root)] == ["User always wants metric units"]
+
+
+def test_what_could_not_be_stored_waits_for_the_next_capture(cli: Cli, made: Vault, stage: Stage) -> None:
+    state = build_app(load_config(), cli.root, warm=False).state
+    stage.script("Well.\nTASK_COMPLETE", "Well.\nTASK_COMPLETE")
+    stage.nobody()
+    with FileLock(state / LOCK).held(0):  # another process captures
+        assert cli("run", "I always want metric units.").code == 0
+    assert count_waiting(state) == 1 and _memories(cli.root) == []
     assert cli("run", "List the files of this folder.").code == 0
     assert [text for text, *_ in _memories(cli.root)] == ["User always wants metric units"]
-    assert count_waiting(app.state) == 0
+    assert count_waiting(state) == 0
 
 
 def test_words_of_the_agent_and_of_its_tools_are_not_the_person_s(
@@ -169,9 +176,9 @@ def test_a_yes_agrees_to_what_the_agent_proposed_in_the_turn_before(
     stage.script("I suggest using PostgreSQL for the bills.\nTASK_COMPLETE", "Good.\nTASK_COMPLETE")
     stage.pipe(["Which database?", "Yes, let's do that."])
     cli("chat")
-    assert [(text, source) for text, _, source in _memories(cli.root)] == [
-        ("Decided: use PostgreSQL for the bills", "agent")
-    ]
+    ((text, category, source),) = _memories(cli.root)
+    assert (text, category) == ("Decided: use PostgreSQL for the bills", "decision")
+    assert source in ("agent", "tool")  # never the person's: the record of the run before tells the same
 
 
 @pytest.mark.parametrize("words", [["chat"], ["run", "List the files."], ["run", "--listen"]])
@@ -241,7 +248,7 @@ def test_a_reminder_that_the_agent_has_noted_in_its_own_words_is_one_task(
     stage.nobody()
     assert cli("run", "Remind me to call Sarah tomorrow").code == 0
     (task,) = _tasks(cli)
-    assert task[:2] == ("Call Sarah tomorrow", (date.today() + timedelta(days=1)).isoformat())
+    assert task[:2] == ("Call Sarah", (date.today() + timedelta(days=1)).isoformat())
 
 
 def test_a_reminder_that_was_done_does_not_come_back_with_the_same_words_of_a_session(

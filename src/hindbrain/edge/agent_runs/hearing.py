@@ -1,7 +1,8 @@
 """What a person says to the agent at the terminal, captured as hooks capture what is said to other agents.
 
-Their words are durable before the run begins: whatever becomes of it, the next capture finds them. Says
-nothing of what a tool answered, and nothing in the person's name that they did not type.
+Their words are durable before the run begins, and stored before it is recorded: a record of a run is a tool's
+word, and what repeats it counts as such. What can't be stored then is found by the next capture. Says nothing
+of what a tool answered, and nothing in the person's name that they did not type.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ class Hearing:
         self._by_person = not started_by()
 
     def hear(self, words: str) -> None:
-        """Keep the person's words; durable when this returns, or the person is told."""
+        """Keep the person's words and store what lasts; durable when this returns, or the person is told."""
         self._keep(Message("user", words, at=self._app.clock.now()))
+        self._settle()
 
     def hear_answer(self, answer: str) -> None:
         """Keep what the agent answered: the person's next "yes" may agree to it."""
         if answer.strip():
             self._keep(Message("assistant", answer, at=self._app.clock.now()))
 
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Store what lasts of what was kept. What can't be stored now waits for the next capture."""
         if not self._by_person:
             return

@@ -92,7 +92,6 @@ class _Conversation:
             else:
                 self._hearing.hear_answer(result.answer)
                 code = code if result.ok else 1
-            self._hearing.settle()
         return code
 
     def _lines(self) -> Iterator[str]:

@@ -81,14 +81,10 @@ def _carry_out(app: App, request: RunRequest, args: Namespace, out: Output) -> i
     from hindbrain.edge.agent_runs.carrying_out import carry_out
     from hindbrain.edge.agent_runs.hearing import Hearing
 
-    hearing = Hearing(app, request.session, out, workspace=request.workspace) if request.preset else None
-    if hearing is not None:
-        hearing.hear(request.command)
+    if request.preset:
+        Hearing(app, request.session, out, workspace=request.workspace).hear(request.command)
     work = partial(app.agent.run, request)
-    code = carry_out(app, work, out, unattended=args.unattended, wait=not args.no_wait)
-    if hearing is not None:
-        hearing.settle()
-    return code
+    return carry_out(app, work, out, unattended=args.unattended, wait=not args.no_wait)
 
 
 def _check(args: Namespace) -> None:

@@ -30,6 +30,7 @@ _SMALL = frozenset({
     "heute", "morgen", "le", "la", "les", "un", "une", "mon", "ma", "mes", "el", "los", "las", "una", "mi",
     "mis", "il", "lo", "gli", "i", "o", "os", "as", "um", "uma", "meu", "minha", "de", "het", "een", "mijn",
 })  # fmt: skip
+_DAY_WORDS = frozenset({"today", "tomorrow", "tonight", "heute", "morgen"})
 _LINE = re.compile(r"(.*) \(line ([0-9]+)\)", re.DOTALL)
 
 
@@ -53,15 +54,27 @@ def find_task(tasks: Sequence[TaskLines], name: str, path: str) -> TaskLines:
 
 
 def find_twin(tasks: Sequence[TaskLines], wanted: TaskItem) -> TaskLines | None:
-    """The open task of the same title; one of another project is no twin."""
+    """The open task of the same title; one of another project is no twin.
+
+    An agent words a task anew each time: of its tasks, one with the same aim is a twin.
+    """
+    near = _by_title(tasks, wanted.title)
+    if wanted.source:
+        near += [found for found in tasks if _says_again(wanted.title, found.task.title)]
     return next(
         (
             found
-            for found in _by_title(tasks, wanted.title)
+            for found in near
             if found.task.status in OPEN and found.task.project.casefold() == wanted.project.casefold()
         ),
         None,
     )
+
+
+def _says_again(one: str, other: str) -> bool:
+    """Same aim, and at most one of the two names a day in words."""
+    days = [_DAY_WORDS.intersection(_WORD.findall(text.casefold())) for text in (one, other)]
+    return same_aim(one, other) and (not all(days) or days[0] == days[1])
 
 
 def same_aim(one: str, other: str) -> bool:
