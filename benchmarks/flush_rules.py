@@ -20,6 +20,7 @@ from typing import Any
 from benchmarks.datasets import find_one, read_json, read_lines
 from benchmarks.frame import Benchmark, Options, Outcome, Skipped, Table, compared, main
 from benchmarks.metrics import Figures
+from hindbrain.context.flush.reminders import find_reminders
 from hindbrain.context.flush.rules import Candidate, find_candidates
 from hindbrain.context.messages import Message
 
@@ -69,8 +70,13 @@ def of_sentences(rows: Sequence[Mapping[str, Any]]) -> Figures:
 
 
 def found_in(say: str, before: str = "") -> list[Candidate]:
-    answered = [Message("assistant", before)] if before else []
-    return find_candidates([*answered, Message("user", say)], today=_TODAY)
+    """What would be kept; a reminder becomes a task, which counts as an action that is stored."""
+    said = [*([Message("assistant", before)] if before else []), Message("user", say)]
+    reminders = [
+        Candidate(one.title, "action", 0.7, 1.0, one.said, "reminder")
+        for one in find_reminders(said, today=_TODAY)
+    ]
+    return [*find_candidates(said, today=_TODAY), *reminders]
 
 
 def _of_longmemeval(options: Options) -> Figures:

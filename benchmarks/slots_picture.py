@@ -16,9 +16,9 @@ from hindbrain.context.packs.rendering import SLOT_TAGS
 PICTURE = Path(__file__).parents[1] / "docs" / "img" / "slots.png"
 _DRAWN = ("turn", "start", "compact", "agent", "full")
 _COLOURS = {
-    "core": "#1f5fa8", "profile": "#3f7fc4", "tasks": "#7fabd8", "recent": "#8c8c8c", "history": "#a9a9a9",
-    "relevant": "#7a9e54", "apps": "#c9772b", "template": "#8a6bb1", "lessons": "#b5484b",
-    "skills": "#d9a441",
+    "core": "#1f5fa8", "profile": "#3f7fc4", "tasks": "#7fabd8", "status": "#6f6f6f", "recent": "#8c8c8c",
+    "history": "#a9a9a9", "memories": "#4f7f6f", "relevant": "#7a9e54", "apps": "#c9772b",
+    "template": "#8a6bb1", "lessons": "#b5484b", "skills": "#d9a441",
 }  # fmt: skip
 _GREY = "#555555"
 _NARROW = 0.085  # of the bar: a slot that is smaller has its name above it

@@ -33,7 +33,7 @@ _CONSOLIDATE_EVERY = 50  # runs
 # further lines.
 _ENTRY = re.compile(r"^(?=#{1,6} |\d+\. |[-*] (?:\*\*(?:Command|Original):|(?!\*\*\w[\w ]*:)))", re.MULTILINE)
 _ONLY_HEADINGS = re.compile(r"(?:#{1,6} .*\s*)*")
-_ALWAYS = ("core", "profile", "tasks", "recent", "history")
+_ALWAYS = ("core", "profile", "tasks", "status", "recent", "history")
 
 
 # Without these functions nothing is generalised from runs: what is left are the runs themselves.

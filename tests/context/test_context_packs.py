@@ -227,3 +227,55 @@ def test_what_is_embedded_is_no_text(app: App, vault: Vault) -> None:
     vault.write("Maps.md", "![[Tomato map.base]]\n")
     app.sync()
     assert "Maps.md" not in {one.path for one in app.context.pack("tomato map").excerpts}
+
+
+@pytest.mark.parametrize("preset", ["agent", "compact"])
+def test_tasks_and_status_stand_in_the_packs_of_an_agent(app: App, vault: Vault, preset: str) -> None:
+    tasks = app.memory.tasks
+    for number in range(40):
+        tasks.create(f"Sow row {number}")
+    tasks.create("Repot the basil", due="2026-05-17")
+    tasks.create("Order pots", due="2027-03-01")
+    tasks.create("Mend the fence", due="2026-05-16")
+    tasks.update("Sow row 3", status="in_progress")
+    tasks.update("Sow row 39", status="done")
+    vault.write(app.layout.path("status"), '## Last run\n- **Last command:** "water the tomatoes"\n')
+    pack = app.context.pack("", preset=preset)
+    slots = {slot.name: slot for slot in pack.slots}
+    titles = [line.split(" ^")[0] for line in slots["tasks"].excerpts[0].text.split("\n")]
+    assert titles[:3] == [
+        "- Sow row 3 (in_progress)",
+        "- Mend the fence (due 2026-05-16)",
+        "- Repot the basil (due 2026-05-17)",
+    ]
+    assert titles[3] == "- Order pots (due 2027-03-01)" and titles[4:6] == ["- Sow row 38", "- Sow row 37"]
+    assert "water the tomatoes" in slots["status"].excerpts[0].text
+    assert shown(pack).count("water the tomatoes") == 1
+    assert slots["tasks"].tokens + slots["status"].tokens <= 260
+    tasks.update("Mend the fence", status="done")
+    vault.write(app.layout.path("status"), '## Last run\n- **Last command:** "pick the beans"\n')
+    now = shown(app.context.pack("", preset=preset))
+    assert "Mend the fence" not in now and "pick the beans" in now and "water the tomatoes" not in now
+
+
+def test_a_vault_without_tasks_has_all_of_the_core_s_room_for_its_owner(app: App, vault: Vault) -> None:
+    """Tasks take a part of the room for what always stands in a pack, and only where there are any."""
+    layout = layout_named("obsidian", "Agent")
+    vault.write(".hindbrain/layout.toml", render_layout(layout))
+    about = "".join(f"- Habit {number}: waters bed {number} early\n" for number in range(80))
+    vault.write("Agent/User Profile.md", f"# User Profile\n\n## About\n{about}")
+
+    def lines() -> int:
+        pack = app.context.pack("which tomatoes?", preset="compact")
+        return next(slot for slot in pack.slots if slot.name == "core").excerpts[0].text.count("Habit")
+
+    without = lines()
+    for number in range(30):
+        app.memory.tasks.create(f"Sow a long row of the seeds with the number {number}")
+    assert without > lines() + 3
+
+
+def test_tasks_enter_no_prompt_of_a_conversation(app: App) -> None:
+    app.memory.tasks.create("Repot the basil", due="2026-05-17")
+    for prompt in ("fix the failing test", "thanks, go on", "write a haiku about spring"):
+        assert "Repot" not in shown(app.context.pack(prompt, preset="turn"))

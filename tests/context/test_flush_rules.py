@@ -46,7 +46,6 @@ def sure(*said: str, project: str = "") -> list[str]:
         ("We decided to use Go instead of Java.", "We decided to use Go instead of Java", "decision"),
         ("Let's go with Vite instead of Webpack.", "Decided: go with Vite instead of Webpack", "decision"),
         ("TODO: rotate the staging keys.", "Rotate the staging keys", "action"),
-        ("Remind me to renew my passport.", "User wants to be reminded to renew their passport", "action"),
         ("Anna Berg is my manager.", "Anna Berg is the user's manager", "contact"),
         ("Known bug: Safari drops the cookie.", "Safari drops the cookie", "issue"),
         ("The project is called Lighthouse.", "The project is called Lighthouse", "project"),

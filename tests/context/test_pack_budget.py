@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hindbrain.app import App
@@ -59,6 +59,8 @@ _PRESETS = st.builds(
 )  # fmt: skip
 
 
+# The figures of a slot that is dearer than its share count as they are shown.
+@example(preset=Preset("mine", 1380, (SlotRule("core", 1),), 4_000, 0, "json"), prompt="tomatoes water")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(preset=_PRESETS, prompt=st.sampled_from(PROMPTS))
 def test_figures_add_up_and_nothing_exceeds_its_bound(app: App, preset: Preset, prompt: str) -> None:

@@ -99,11 +99,11 @@ def test_sessions_of_a_day_are_logged_once_and_the_next_day_reads_what_is_open(
     assert day.count("## Session End") == day.count("**Duration**") == 1
     assert "## Session End\n- **Time**: 14:30\n- **Duration**: 2h 30m\n" in day
     tomorrow = day.partition("## Notes for Tomorrow\n")[2]
-    assert "- Write the documentation\n" in tomorrow and "call Sarah" in tomorrow
+    assert "- Write the documentation\n" in tomorrow and "Call Sarah" in tomorrow
     assert main(["task", "done", "Write the documentation"]) == 0
     at_noon[0] += DAY_S
     card = _event("session-start", "dddddddd", source="startup", cwd=str(synced.root))
-    assert "Notes for Tomorrow" in card and "call Sarah" in card
+    assert "Notes for Tomorrow" in card and "Call Sarah" in card
     assert "Write the documentation" not in card  # it was done since
     assert "**Duration**" not in card and "**Time**" not in card
 
@@ -134,7 +134,7 @@ def test_an_owners_own_lines_of_a_day_stay_as_they_are(
     synced.write(path, written)
     _session(synced, tmp_path, "aaaaaaaa", PREFERENCE, TODO)
     after = (synced.root / path).read_text(encoding="utf-8")
-    assert after.startswith(written) and "call Sarah" in after.removeprefix(written)
+    assert after.startswith(written) and "Call Sarah" in after.removeprefix(written)
     # What an owner takes out is not written again.
     synced.write(path, written)
     _session(synced, tmp_path, "bbbbbbbb", "From now on, always use ruff for Python linting.")

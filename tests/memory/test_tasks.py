@@ -18,6 +18,7 @@ from hindbrain.base.clock import FakeClock
 from hindbrain.base.errors import Ambiguous, NotFound, UsageError, VaultError
 from hindbrain.memory.notes.notebook import Notebook
 from hindbrain.memory.tasks.task_line import TaskItem
+from hindbrain.memory.tasks.task_names import same_aim
 from hindbrain.memory.tasks.task_note import read_tasks, with_change, with_new_task
 from hindbrain.memory.tasks.tasks import Tasks
 from hindbrain.vault.layout import built_in
@@ -375,3 +376,40 @@ def test_a_task_added_to_a_real_note_leaves_all_other_bytes(unpacked: Callable[[
         assert is_one_insertion(data, after)
         added += 1
     assert added > 100
+
+
+def test_a_task_names_the_day_it_is_due_and_a_twin_without_one_gets_it(vault: Vault, tasks: Tasks) -> None:
+    made = tasks.create("Pay the rent", due="2026-06-01", priority="high").task
+    assert f"- [ ] **Pay the rent** [priority:: high] [due:: 2026-06-01] ^{made.id}\n" in text_of(vault)
+    bare = tasks.create("Call Ada").task
+    again = tasks.create("call ada", due="2026-06-02")
+    assert (again.is_new, again.task.id, again.task.due) == (False, bare.id, "2026-06-02")
+    assert f"- [ ] **Call Ada** [due:: 2026-06-02] ^{bare.id}\n" in text_of(vault)
+    assert tasks.create("Call Ada", due="2026-07-01").task.due == "2026-06-02"
+    with pytest.raises(UsageError):
+        tasks.create("Sow", due="next Friday")
+
+
+def test_a_task_is_done_on_the_day_that_is_named(vault: Vault, tasks: Tasks) -> None:
+    tasks.create("Pay the rent")
+    tasks.update("Pay the rent", status="done", on="2026-05-13")
+    assert "[completion:: 2026-05-13]" in text_of(vault)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Renew the passport", "please renew my passport!", True),
+        ("Run the tests", "Can you run the test?", True),
+        ("Den Zahnarzt anrufen", "bitte den Zahnarzt anrufen", True),
+        ("Send Ada's report to Bob", "Send Bob's report to Ada", False),
+        ("Move the files from a to b", "Move the files to b from a", False),
+        ("Renew the passport", "Don't renew the passport", False),
+        ("Renew the passport", "Renew the passport of Ada", False),
+        ("Fix issue 12", "Fix issue 13", False),
+        ("Groceries", "groceries", False),
+    ],
+)
+def test_two_texts_have_the_same_aim_when_only_small_words_differ(one: str, other: str, same: bool) -> None:
+    assert same_aim(one, other) is same
+    assert same_aim(other, one) is same

@@ -204,9 +204,9 @@ class Context:
         return guard_call(self._reach.root, self._layout, tool=tool, arguments=arguments, cwd=cwd)
 
     @action("conversation kept", via="background")
-    def catch_up(self, *, deadline_s: float) -> CaughtUp:
-        """Keep what conversations have left to be kept, for at most about this long."""
-        return self._capture.catch_up(deadline_s=deadline_s)
+    def catch_up(self, *, deadline_s: float, host: str = "") -> CaughtUp:
+        """Keep what conversations have left to be kept, for at most about this long; `host`: only of it."""
+        return self._capture.catch_up(deadline_s=deadline_s, host=host)
 
     # For hosts that keep no transcript
 
@@ -299,8 +299,12 @@ class Context:
     @cached_property
     def _capture(self) -> Capture:
         from hindbrain.context.capture.catching_up import Capture
+        from hindbrain.context.flush.flusher import Flusher
 
-        return Capture(self._reach.memory(), self._flusher, self._reach.state, self._reach.clock)
+        reach = self._reach
+        # What was said to our own agent has been answered by the model: rules capture it at no cost.
+        own = Flusher(reach.memory(), lambda: None, reach.clock, daily=self.settings.daily)
+        return Capture(reach.memory(), self._flusher, reach.state, reach.clock, own=own)
 
     @cached_property
     def _flusher(self) -> Flusher:

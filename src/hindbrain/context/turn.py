@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from hindbrain.context.packs.pack import Pack
 
+OWN = "own"  # the host of conversations with our own agent
+
 
 class SessionKey(NamedTuple):
     """One conversation in one host."""

@@ -144,6 +144,7 @@ def _settings() -> Iterable[str]:
 
 # By command and the name of the argument in its namespace.
 _CHOICES: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
+    ("chat", "preset"): _presets,
     ("completion", "shell"): lambda: SHELLS,
     ("config", "key"): _settings,
     ("config", "unset"): _settings,
@@ -157,6 +158,7 @@ _CHOICES: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("mcp", "tools"): _tool_sets,
     ("remember", "category"): _categories,
     ("remember", "source"): _sources,
+    ("run", "preset"): _presets,
     ("search", "para"): lambda: ("project", "area", "resource", "archive"),
     ("search", "profile"): _profiles,
 }

@@ -348,11 +348,13 @@ class Learning:
         )
 
     def _worked(self) -> list[Episode]:
-        """The runs in which something was to be done: "thanks!" and "ok" are none."""
+        """The runs in which something was to be done: "thanks!", "ok" and "remind me to ..." are none."""
+        from hindbrain.context.flush.reminders import is_only_reminder
         from hindbrain.learn.importing.prompts import asks_for_nothing
 
         episodes = self.runs.episodes(last=MOST_EPISODES)
-        return [one for one in episodes if one.actions or not asks_for_nothing(one.command)]
+        worked = [one for one in episodes if one.actions or not asks_for_nothing(one.command)]
+        return [one for one in worked if not is_only_reminder(one.command)]
 
     # What the verbs are made of
 

@@ -44,7 +44,7 @@ from hindbrain.context.capture.transcripts.reading import read_transcript
 from hindbrain.context.capture.troubles import note_troubles
 from hindbrain.context.messages import Message
 from hindbrain.context.receipts import Entered, Receipts
-from hindbrain.context.turn import SessionKey
+from hindbrain.context.turn import OWN, SessionKey
 from hindbrain.context.used import judge
 from hindbrain.vault.lock import FileLock
 from hindbrain.vault.paths import NotePath, read_note
@@ -73,6 +73,7 @@ class CaughtUp(NamedTuple):
     fixes: int = 0  # of failures, stored or held
     problems: tuple[str, ...] = ()
     not_stored: tuple[NotStored, ...] = ()  # fixes, each with the reason
+    tasks: int = 0  # new ones, of what a person asked to be reminded of
     more: bool = False  # the time was up, or another process is at it: something may be left
 
 
@@ -90,10 +91,13 @@ class Capture:
         state: Path,
         clock: Clock,
         *,
+        own: Keeps | None = None,
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`own`: keeps what was said to our own agent; None: `flusher` does."""
         self._memory = memory
         self._keeper = Keeper(memory, flusher)
+        self._own_keeper = Keeper(memory, own) if own is not None else self._keeper
         self._state = state
         self._clock = clock
         self._ticks = ticks
@@ -105,12 +109,15 @@ class Capture:
         )
         self._vaults: dict[str, bool] = {}  # folders, and whether what is said there is for this vault
 
-    def catch_up(self, *, deadline_s: float) -> CaughtUp:
-        """Capture what is new, for about `deadline_s`. Raises nothing that a host could do about."""
+    def catch_up(self, *, deadline_s: float, host: str = "") -> CaughtUp:
+        """Capture what is new, for about `deadline_s`. Raises nothing that a host could do about.
+
+        `host`: only what its events tell; "" for all hosts, and for records that grew without an event.
+        """
         until = self._ticks() + deadline_s
         try:
             with self._lock.held(0):
-                caught = self._catch_up(until)
+                caught = self._catch_up(until, host)
                 worked = bool(caught.messages)
                 note_troubles(self._state, caught.problems, now=self._clock.now(), worked=worked)
                 return caught
@@ -119,7 +126,7 @@ class Capture:
         except WriteFailed as error:
             return CaughtUp(problems=(str(error),), more=True)
 
-    def _catch_up(self, until: float) -> CaughtUp:
+    def _catch_up(self, until: float, host: str) -> CaughtUp:
         waiting = spool.read_events(self._state)
         self._elsewhere = None
         total = Outcome()
@@ -127,10 +134,10 @@ class Capture:
             total = Outcome(
                 problems=(f"{plural(waiting.unreadable, 'spooled event')} can't be read; kept as *.bad",)
             )
-        told = by_session(waiting.events)
-        names = {key for key, _ in told}
+        told = [one for one in by_session(waiting.events) if host in ("", one[0].host)]
+        forgotten = [] if host else self._forgotten({key for key, _ in told})
         sessions, more = 0, False
-        for number, (key, events) in enumerate((*told, *self._forgotten(names))):
+        for number, (key, events) in enumerate((*told, *forgotten)):
             if number and self._ticks() >= until:  # at least one each time, however short the time
                 more = True
                 break
@@ -142,7 +149,7 @@ class Capture:
                 self._memory.flush(timeout_s=0)
         return CaughtUp(
             sessions, total.messages, total.stored, total.held, total.fixes,
-            tuple(dict.fromkeys(total.problems)), total.not_stored, more,
+            tuple(dict.fromkeys(total.problems)), total.not_stored, total.tasks, more,
         )  # fmt: skip
 
     def _guarded(self, key: SessionKey, events: Sequence[Event], until: float) -> Outcome:
@@ -187,8 +194,11 @@ class Capture:
     def _log(self, key: SessionKey, events: Sequence[Event]) -> tuple[str, ...]:
         """Log a session in the note of its day, if it left something; returns what went wrong.
 
-        Also where nothing new was kept: a kill may have come between keeping and logging.
+        Also where nothing new was kept: a kill may have come between keeping and logging. Our own agent's
+        runs have lines of their own there.
         """
+        if key.host == OWN:
+            return ()
         ended = max((event.at for event in events if event.event == _END), default=0.0)
         cursor = self._cursors.load(key)
         if not cursor.kept:
@@ -269,7 +279,7 @@ class Capture:
             name = short_id(new[0].id) if new else ""
             outcome, cursor = self._store(cursor, moved, new, silent, name=name)
             total, worked = total.plus(outcome), True
-            if any(event.messages for event in part):
+            if cursor.session.host != OWN and any(event.messages for event in part):
                 add_heard(self._state, cursor.session, new, cwd=cursor.cwd, now=self._clock.now())
         return total
 
@@ -280,12 +290,13 @@ class Capture:
 
         `silent`: ids of messages that need no storing. `name`: of the piece, should it be set aside.
         """
+        keeper = self._own_keeper if cursor.session.host == OWN else self._keeper
         tracker = FailureTracker(cursor.failures)
         fixes = tracker.feed(new)
         outcome = Outcome(len(new))
         try:
             outcome = outcome.plus(
-                self._keeper.keep(new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd)
+                keeper.keep(new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd)
             )
         except Exception as error:
             # Whatever it is, it must not keep all that comes later from being captured.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
@@ -51,16 +52,17 @@ class Outcome(NamedTuple):
     problems: tuple[str, ...] = ()
     done: bool = True  # nothing of this session is left
     not_stored: tuple[NotStored, ...] = ()  # fixes
+    tasks: int = 0  # new ones, of what a person asked to be reminded of
 
     @property
     def kept(self) -> int:
-        return self.stored + self.held
+        return self.stored + self.held + self.tasks
 
     def plus(self, other: Outcome) -> Outcome:
         return Outcome(
             self.messages + other.messages, self.stored + other.stored, self.held + other.held,
             self.fixes + other.fixes, (*self.problems, *other.problems), other.done,
-            (*self.not_stored, *other.not_stored),
+            (*self.not_stored, *other.not_stored), self.tasks + other.tasks,
         )  # fmt: skip
 
 
@@ -92,7 +94,9 @@ class Keeper:
             if flushed.error is not None:
                 raise flushed.error
             stored = sum(answer.action != "merge" for answer in flushed.stored)
-            outcome = Outcome(stored=stored, held=len(flushed.held), problems=flushed.notices)
+            outcome = Outcome(
+                stored=stored, held=len(flushed.held), problems=flushed.notices, tasks=len(flushed.tasks)
+            )
         for fix in fixes:
             outcome = outcome.plus(self._remember(fix))
         return outcome
@@ -120,17 +124,18 @@ class Keeper:
 def log_session(memory: Memory, began: float, ended: float, *, project: str, host: str) -> None:
     """Log a session in the note of its day; `ended` is 0 while it goes on.
 
-    Tasks in progress and to-dos that were heard on that day remain for tomorrow.
+    Tasks in progress, tasks due by the next day and to-dos that were heard on that day remain for tomorrow.
     """
     from hindbrain.memory.daily.daily import OpenNote, Session
     from hindbrain.vault.items.item_text import escape
 
     day = memory.clock.local(ended or began).date().isoformat()
+    next_day = (memory.clock.local(ended or began).date() + timedelta(days=1)).isoformat()
     tasks = memory.tasks.list(status="all") if ended else []
     remaining = [
         OpenNote(escape(task.title), task.source or "user")
         for task in tasks
-        if task.status in ("in_progress", "blocked")
+        if task.status in ("in_progress", "blocked") or (task.status == "todo" and "" < task.due <= next_day)
     ]
     if ended:
         remaining += [

@@ -1,9 +1,9 @@
 """A flush: what lasts of a conversation goes into memory before it is lost from the window.
 
-Owns the order (memories, then the session's note, then the line of the day) and what becomes of a failure:
-each step stands for itself, and what could not be done is in the answer, so that the caller passes no message
-by before its result is durable. Flushing the same messages twice stores nothing twice. A model words better
-and finds more, but takes nothing away: what the rules are sure of is stored whatever it answers.
+Owns the order (memories, then tasks, then the session's note, then the line of the day) and what becomes of a
+failure: each step stands for itself, and what could not be done is in the answer, so that the caller passes
+no message by before its result is durable. Flushing the same messages twice stores nothing twice. A model
+words better and finds more, but takes nothing away: what the rules are sure of is stored whatever it answers.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from hindbrain.base.clock import local_time
 from hindbrain.base.errors import HindbrainError, Refused, UsageError
 from hindbrain.context.flush.by_model import Dropped, ModelFinds, ask_model
 from hindbrain.context.flush.notes import TAGS, Kept, find_session_note, write_session_note
+from hindbrain.context.flush.reminders import Reminder, find_reminders, without_reminders
 from hindbrain.context.flush.rules import Candidate, find_candidates
+from hindbrain.context.flush.taken import Taken
 from hindbrain.context.flush.tally import Tally
 from hindbrain.context.flush.weighing import weigh
 from hindbrain.memory.answers import Remembered
+from hindbrain.memory.tasks.task_line import OPEN, TaskItem
+from hindbrain.memory.tasks.task_names import same_aim
 from hindbrain.vault.items.item_text import fold, unlinked
 
 if TYPE_CHECKING:
@@ -38,8 +43,8 @@ _INTO_NOTES_S = 2.0  # for another process that writes; what waits is durable al
 class Undone(NamedTuple):
     """What could not be done, and why; the caller comes again with the same messages."""
 
-    what: str  # "memory", "inbox", "note" or "daily"
-    text: str  # of the memory; "" for the others
+    what: str  # "memory", "inbox", "task", "note" or "daily"
+    text: str  # of the memory or the task; "" for the others
     error: HindbrainError | OSError
 
 
@@ -53,6 +58,7 @@ class Flushed(NamedTuple):
     by: By = "rules"
     notices: tuple[str, ...] = ()
     undone: tuple[Undone, ...] = ()
+    tasks: tuple[TaskItem, ...] = ()  # that a person asked to be reminded of and that are new
 
     @property
     def durable(self) -> bool:
@@ -91,11 +97,14 @@ class Flusher:
 
         Fails for no single part: `undone` says what is left, and `durable` whether anything is.
         """
-        by_rules = find_candidates(messages, today=self._clock.today(), project=project)
+        today = self._clock.today()
+        by_rules = find_candidates(messages, today=today, project=project)
+        reminders = find_reminders(messages, today=today)
         finds, notices = self._ask(messages)
-        wanted = weigh(by_rules, finds)
+        wanted = weigh(by_rules, without_reminders(finds, reminders))
         work = _Work(self._memory, wanted.candidates)
         work.keep_all()
+        work.add_tasks(reminders, session, today.isoformat())
         note = self._write_note(work, session, project) if self._notes else ""
         if self._daily and note:
             self._write_line(work, note)
@@ -103,6 +112,7 @@ class Flusher:
         return Flushed(
             tuple(work.stored), tuple(work.held), (*wanted.dropped, *work.dropped), note,
             "model" if usable else "rules", (*notices, *work.notices()), tuple(work.undone),
+            tuple(work.tasks),
         )  # fmt: skip
 
     def _ask(self, messages: Sequence[Message]) -> tuple[ModelFinds | None, list[str]]:
@@ -171,6 +181,7 @@ class _Work:
         self.dropped: list[Dropped] = []
         self.undone: list[Undone] = []
         self.kept: list[Kept] = []
+        self.tasks: list[TaskItem] = []
 
     def keep_all(self) -> None:
         for candidate in self._candidates:
@@ -191,6 +202,37 @@ class _Work:
             (self.held if answer.action == "held" else self.stored).append(answer)
             if answer.action != "held":
                 self.kept.append(Kept(_clean(candidate.text), candidate.category))
+
+    def add_tasks(self, reminders: Sequence[Reminder], session: SessionKey, today: str) -> None:
+        """A task for each reminder, once for a session and day: one that was done does not come back."""
+        taken = Taken(self._memory.state)
+        for reminder in reminders:
+            day = local_time(reminder.at).date().isoformat() if reminder.at > 0 else today
+            mark = reminder.digest(*session[:2])
+            try:
+                if mark in taken.of(day) or self._is_task(reminder):
+                    continue
+                # Asked for by the user, and still the agent's word, as memories are.
+                made = self._memory.tasks.create(reminder.title, due=reminder.due, source="agent")
+                taken.add(day, [mark])
+            except (Refused, UsageError) as error:
+                self.dropped.append(Dropped(reminder.title, str(error)))
+            except (HindbrainError, OSError) as error:
+                self.undone.append(Undone("task", reminder.title, error))
+            else:
+                self.tasks += [made.task] if made.is_new else []
+
+    def _is_task(self, reminder: Reminder) -> bool:
+        """Whether it is on the list, in whoever's words; a done one counts if it may be the same request."""
+        for task in self._memory.tasks.list(status="all"):
+            if not same_aim(task.title, reminder.title):
+                continue
+            if task.status in OPEN:
+                self._memory.tasks.add_due(task, reminder.due)
+                return True
+            if not reminder.at:
+                return True
+        return False
 
     def _into_notes(self) -> None:
         """Bring what was stored into its notes at once; what can't be goes on waiting in the queue."""

@@ -13,7 +13,7 @@ from hindbrain.context.flush.sentences import Sentence
 from hindbrain.context.topic.remember_requests import Request, asks_to_forget_it, find_request, reorder_clause
 from hindbrain.context.topic.request_words import ENGLISH, RequestWords
 
-_LEAD_IN = re.compile(
+LEAD_IN = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|hey|hi|hello|thanks|thank"
     r" you|great|cool|nice|perfect|also|and|but|so|oh|ah"
     r"|well|right|sure|sorry|alright|hmm|btw|by the way|actually|honestly"
@@ -66,7 +66,7 @@ def opened(sentence: Sentence) -> Opened | None:
     asked_in: RequestWords | None = None
     to_agent = for_record = False
     while asked_in is None or asked_in is ENGLISH:
-        if lead := _LEAD_IN.match(said.masked):
+        if lead := LEAD_IN.match(said.masked):
             for_record = for_record or _FOR_THE_RECORD.match(lead[0]) is not None
             said = _part(said, lead.end())
         elif asked_in is None and (request := find_request(said.masked)):

@@ -19,6 +19,7 @@ from hindbrain.context.flush.confirmed import agreed_proposal
 from hindbrain.context.flush.cues.cue import Cue
 from hindbrain.context.flush.cues.table import compiled
 from hindbrain.context.flush.opening import opened
+from hindbrain.context.flush.reminders import find_reminder
 from hindbrain.context.flush.sentences import Sentence, spoken
 from hindbrain.context.flush.when import with_dates
 from hindbrain.context.flush.wording import finished, worded
@@ -97,6 +98,8 @@ def judge_message(text: str, *, said_on: date, before: str = "", project: str = 
     for at, (sentence, after) in enumerate(zip_longest(sentences, sentences[1:])):
         if asks_to_remember_it(sentence.masked) or (after is not None and asks_to_forget_it(after.masked)):
             continue
+        if find_reminder(sentence, said_on) is not None:
+            continue  # a task, and no memory besides
         asked_in = asks_to_remember_it(after.masked) if after is not None else None
         asked_in = asked_in or (announced if at == 1 else None)
         candidate = judge_sentence(sentence, project=project, asked_in=asked_in)

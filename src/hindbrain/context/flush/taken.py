@@ -1,6 +1,7 @@
-"""Which statements of flush files were taken, day by day: a line that its owner took out stays out.
+"""What was taken into the vault, day by day: what its owner took out stays out.
 
-One small file a day in the state folder, of digests and no words, so that there is nothing to forget in it.
+Statements of flush files, reminders, and runs that marked a task done. One small file a day in the state
+folder, of digests and ids and no words, so that there is nothing to forget in it.
 Written after the note; if it is lost, what the note says still is not written twice. Kept for good: a file of
 an old day may be offered again when its note has long been archived.
 """

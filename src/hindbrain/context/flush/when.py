@@ -14,7 +14,7 @@ _RELATIVE = re.compile(
     rf"\b(?:(?P<day>{'|'.join(_SHIFTS)})|(?P<turn>next|this|on|by|before"
     rf"|until|for) (?P<weekday>{'|'.join(_DAYS)})"
     r"|(?P<span>(?:next|this|last) (?:week|month|year|weekend|summer|winter|spring|fall|autumn)"
-    r"|(?:days?|weeks?|months?|years?) (?:now|ago)))\b(?!s)(?! \(\d{4})",
+    r"|(?:days?|weeks?|months?|years?) (?:now|ago)))\b(?:'s\b)?(?!s)(?! \(\d{4})",
     re.IGNORECASE,
 )
 _EVERY = re.compile(r"\b(?:every|each|always|only|usually)\b", re.IGNORECASE)

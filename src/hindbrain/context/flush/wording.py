@@ -12,7 +12,6 @@ _AS_WELL = re.compile(
     r",? (?:too|as well|though|to be honest|tbh|btw|by the way|actually|you know|thanks)$", re.IGNORECASE
 )
 _POLITE = re.compile(r"^(?:please|and|just)\s+", re.IGNORECASE)
-_REMIND = re.compile(r"^(?:please )?remind me", re.IGNORECASE)
 
 
 def worded(cue: Cue, text: str, rest: str, *, project: str = "") -> str:
@@ -38,8 +37,6 @@ def _by_shape(cue: Cue, text: str, rest: str) -> str:
             return f"Decided: {rest}"
         case "against":
             return f"Decided not to {rest}"
-        case "reminder":
-            return about_user(_REMIND.sub("User wants to be reminded", text))
         case "quoted":
             return f'User said: "{text.strip()}"'
         case "rest":

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.errors import IndexFault
 from hindbrain.context.packs.attribution import attribution, by_note
-from hindbrain.context.packs.card import Read, core_card, memory_lines, open_boxes, open_tasks, what_happened
+from hindbrain.context.packs.card import (
+    Read,
+    core_card,
+    memory_lines,
+    open_boxes,
+    open_tasks,
+    what_happened,
+    what_is_worked_on,
+)
 from hindbrain.context.packs.contradictions import Settled, settle
 from hindbrain.context.packs.fence import fence_text
 from hindbrain.context.packs.gate import ASKED_RATE, asks_for_notes, evidence_of, judge
@@ -127,6 +135,8 @@ class _Assembly:
         # What is relevant comes last: all that others leave flows to it.
         order = sorted(preset.slots, key=lambda rule: rule.name == "relevant")
         for at, rule in enumerate(order):
+            if at and rule.name not in STABLE and order[at - 1].name in STABLE:
+                self._share_among_stable(order[:at], order[at:])
             self._fill(rule, self._allowed(rule, order[at:]))
         for rule in preset.slots:
             room = self._left(beside=rule.name)
@@ -163,6 +173,17 @@ class _Assembly:
         preset = self._wanted.preset
         room = (preset.characters or preset.budget) - self._overhead()
         return max(0, room - sum(self._spent(slot) for name, slot in self._filled.items() if name != beside))
+
+    def _share_among_stable(self, filled: Sequence[SlotRule], waiting: Sequence[SlotRule]) -> None:
+        """What one stable slot left over goes to another that was short: no prompt has a say in that."""
+        for rule in filled:
+            if rule.name in self._short and self._must_keep_its_share(rule):
+                slot = self._filled.pop(rule.name, None)
+                room = self._allowed(rule, [rule, *waiting])
+                if slot is not None:
+                    self._filled[rule.name] = slot
+                if room > self._rooms[rule.name]:
+                    self._fill(rule, room)
 
     def _must_keep_its_share(self, rule: SlotRule) -> bool:
         """Must it be the same whatever the prompt is? It stands first, and prompt caches hold only then."""
@@ -309,7 +330,10 @@ class _Assembly:
         memory = self._sources.memory()
         if name in ("core", "profile"):
             return core_card(memory, room, whole="memories" not in self._slots)
-        return open_tasks(memory, room) if name == "tasks" else what_happened(memory, room)
+        if name == "tasks":
+            # A small slot beside what is worked on; elsewhere all of them are to stand there.
+            return open_tasks(memory, room, for_now="status" in self._slots)
+        return what_is_worked_on(memory, room) if name == "status" else what_happened(memory, room)
 
     @cached_property
     def _matches(self) -> Settled | None:
@@ -492,9 +516,7 @@ class _Assembly:
         pack = self._measured(pack)
         while pack.excerpts and not self._fits(pack):
             pack = self._measured(_without_weakest(pack))
-        # Rendered, a slot may be a little dearer than was reckoned: that comes from what is left over.
-        slots = [slot._replace(budget=max(slot.budget, slot.tokens)) for slot in pack.slots]
-        return pack._replace(slots=tuple(slots))
+        return pack
 
     def _fits(self, pack: Pack) -> bool:
         characters = self._wanted.preset.characters
@@ -504,10 +526,11 @@ class _Assembly:
         """With the tokens of each slot as it is rendered; what is not a slot's is the frame's."""
         count, form = self._sources.counter.count, self._wanted.preset.form
         tagged = form == "xml" or sum(bool(slot.excerpts) for slot in pack.slots) > 1
-        slots = [
-            slot._replace(tokens=count(slot_text(slot, form=form, tagged=tagged)) if slot.excerpts else 0)
-            for slot in pack.slots
-        ]
+        slots = []
+        for slot in pack.slots:
+            tokens = count(slot_text(slot, form=form, tagged=tagged)) if slot.excerpts else 0
+            # Rendered, a slot may be a little dearer than was reckoned: that comes from what is left over.
+            slots.append(slot._replace(tokens=tokens, budget=max(self._filled[slot.name].budget, tokens)))
         pack = pack._replace(slots=tuple(slots), frame=0)
         in_slots = pack.tokens
         for _ in range(_DIGITS if form == "json" else 1):  # JSON shows the figures themselves

@@ -51,6 +51,7 @@ _ABOUT_OWNER = ("preference", "decision", "fact", "contact", "relationship", "pr
 _PINNED = 0.8  # importance from which a memory enters whatever is asked
 _DAYS_BACK = 3
 _TASKS = 12
+_SOON_DAYS = 7
 _PRIORITIES = ("high", "medium", "low")
 _NEVER_DUE = "9999"
 _ACTION = re.compile(r"(\s*\d{1,9}[.)]\s+)\[(?:\d{4}-\d\d-\d\d )?(\d{1,2}:\d\d)\]")
@@ -90,13 +91,20 @@ def core_card(memory: Memory, room: Room, *, whole: bool) -> Read:
     return Read((*excerpts, *memory_lines(memory, wanted, room)), tuple(notices))
 
 
-def open_tasks(memory: Memory, room: Room, *, most: int = _TASKS) -> Read:
-    """The open tasks with what an agent needs to update them: high priority first, then due, then oldest."""
+def open_tasks(memory: Memory, room: Room, *, most: int = _TASKS, for_now: bool = False) -> Read:
+    """The open tasks with what an agent needs to update them: high priority first, then due, then oldest.
+
+    `for_now`: first those in progress, then those due within a week, then high priority, then the newest.
+    """
     try:
         tasks = memory.tasks.list()
     except HindbrainError as error:
         return Read((), (f"tasks can't be read ({error.code})",))
-    tasks = sorted(tasks, key=lambda task: (_PRIORITIES.index(task.priority), task.due or _NEVER_DUE))
+    if for_now:
+        soon = (memory.clock.today() + timedelta(days=_SOON_DAYS)).isoformat()
+        tasks = sorted(tasks, key=partial(_urgency, soon=soon))
+    else:
+        tasks = sorted(tasks, key=lambda task: (_PRIORITIES.index(task.priority), task.due or _NEVER_DUE))
     empty = Excerpt(memory.tasks.path, "Open tasks", "", why="open tasks")
     kept: list[TaskItem] = []
     tasks = [task for task in tasks if _task_keys(task)[0] not in room.held]
@@ -110,6 +118,20 @@ def open_tasks(memory: Memory, room: Room, *, most: int = _TASKS) -> Read:
     source = lowest(task.source or "user" for task in kept)
     keys = tuple(key for task in kept for key in _task_keys(task))
     return Read((empty._replace(text=text, source=source, keys=keys),))
+
+
+def _urgency(task: TaskItem, *, soon: str) -> tuple[bool, str, int, str, int]:
+    """The smaller, the sooner it is worth a line."""
+    due_soon = task.due if "" < task.due <= soon else _NEVER_DUE
+    priority = _PRIORITIES.index(task.priority)
+    return (task.status != "in_progress", due_soon, priority, task.due or _NEVER_DUE, -task.line)
+
+
+def what_is_worked_on(memory: Memory, room: Room) -> Read:
+    """What the note of the present state says: what was done last and how it ended, and what is open."""
+    notices: list[str] = []
+    about = Excerpt("", "", "", source="agent", why="status")
+    return Read(tuple(_quoted(memory, memory.layout.path("status"), room, notices, about)), tuple(notices))
 
 
 def _task_keys(task: TaskItem) -> tuple[str, str]:

@@ -20,6 +20,7 @@ SLOTS: Mapping[str, str] = {
     "core": "who the user is, and what matters in every session",
     "profile": "the user's profile and preferences",
     "tasks": "open tasks",
+    "status": "what was done last, how it ended, and what is open",
     "recent": "what happened last",
     "history": "how the last runs ended",
     "memories": "what is remembered and the prompt needs",

@@ -64,6 +64,8 @@ def learned_lines(learned: Learned, learning: Learning) -> Iterator[str]:
     recorded = learned.recorded
     if recorded.corrections:
         yield f"learned: {recorded.corrections} correction{'s' if recorded.corrections > 1 else ''} of yours"
+    for title in recorded.tasks:
+        yield f"task done: {title}"
     fresh = [*learned.lessons.added, *learned.lessons.changed]
     if fresh:
         places = learning.lesson_places()

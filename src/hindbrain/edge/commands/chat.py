@@ -35,6 +35,10 @@ def configure(parser: ArgumentParser) -> None:
         "--session", default="", metavar="NAME", help="under which the conversation's runs are recorded"
     )
     parser.add_argument(
+        "--preset", default="agent", metavar="NAME",
+        help="what of the vault enters each prompt: agent, compact, full, ..., or one of your own (agent)",
+    )  # fmt: skip
+    parser.add_argument(
         "--unattended", action="store_true", help="ask nobody: what needs your word waits (hindbrain approve)"
     )
 
@@ -42,6 +46,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args, warm=True)) as app:
         app.agent.check()
+        app.context.preset(args.preset)  # before an index is made
         prepare_index(app, out)
         return _Conversation(app, args, out).hold()
 
@@ -51,13 +56,15 @@ class _Conversation:
         from hindbrain.agent.gateway import CommandGateway
         from hindbrain.agent.run import COMPLETION_TOKEN, RunRequest
         from hindbrain.edge.agent_runs.carrying_out import is_attended
+        from hindbrain.edge.agent_runs.hearing import Hearing
         from hindbrain.edge.agent_runs.streaming import Stream
         from hindbrain.edge.agent_runs.telling import Telling
 
         self._app, self._out = app, out
         self._attended = not args.unattended and is_attended()
         session = args.session or f"chat-{int(app.clock.now())}"
-        self._request = RunRequest("", limits=app.agent.limits, session=session)
+        self._request = RunRequest("", limits=app.agent.limits, session=session, preset=args.preset)
+        self._hearing = Hearing(app, session, out)
         self._gateway = CommandGateway(app.state, app.clock)
         self._streams = out.on_terminal and not out.json
         self._stream = Stream(self._write, COMPLETION_TOKEN)
@@ -76,13 +83,15 @@ class _Conversation:
             if _SLASH_WORD.fullmatch(line):
                 self._out.say(f"there is no {line}; /help tells what there is")
                 continue
+            self._hearing.hear(line)
             try:
                 result = self._answer(line)
             except HindbrainError as error:
                 self._tell_error(error)
                 code = 1
-                continue
-            code = code if result.ok else 1
+            else:
+                self._hearing.hear_answer(result.answer)
+                code = code if result.ok else 1
         return code
 
     def _lines(self) -> Iterator[str]:

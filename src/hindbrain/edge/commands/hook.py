@@ -211,7 +211,7 @@ def _settle(args: Namespace, out: Output) -> int:
     if not 0 < args.seconds <= 86_400:
         raise UsageError(f"--seconds is {args.seconds:g}; it must be more than 0")
     deadline = time.monotonic() + args.seconds
-    done = {"sessions": 0, "messages": 0, "stored": 0, "held": 0, "fixes": 0}
+    done = {"sessions": 0, "messages": 0, "stored": 0, "held": 0, "fixes": 0, "tasks": 0}
     problems: list[str] = []
     not_stored: list[dict[str, str]] = []
     with closing(open_app(args)) as app:
@@ -259,6 +259,7 @@ def _settled(done: dict[str, int]) -> str:
     kept = [
         f"{plural(done['stored'], 'memory', 'memories')} stored" if done["stored"] else "",
         f"{plural(done['fixes'], 'fix', 'fixes')} of failed commands among them" if done["fixes"] else "",
+        f"{plural(done['tasks'], 'task')} added" if done["tasks"] else "",
         f"{done['held']} in the inbox for you: hindbrain inbox" if done["held"] else "",
     ]
     read = f"{plural(done['messages'], 'message')} of {plural(done['sessions'], 'session')} read"

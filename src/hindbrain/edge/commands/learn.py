@@ -90,6 +90,8 @@ def learned_lines(learned: Learned, known: Mapping[str, str]) -> Iterator[str]:
     )
     if told:
         yield f"recorded: {told}"
+    for title in recorded.tasks:
+        yield f"task done: {title}"
     told = in_words([(len(getattr(lessons, name)), word) for name, word in _WORDS[:3]])
     if told:
         yield f"lessons: {told}"
@@ -113,6 +115,7 @@ def learned_data(learned: Learned, *, dry_run: bool) -> dict[str, Any]:
         "dry_run": dry_run,
         "recorded": {
             **{name: getattr(learned.recorded, name) for name in _RECORDED},
+            "tasks": list(learned.recorded.tasks),
             "not_stored": [{"text": text, "why": why} for text, why in learned.recorded.not_stored],
         },
         "lessons": {name: list(getattr(learned.lessons, name)) for name in _LESSONS},

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hindbrain.app import App
 
 _MOST_MINUTES = 24 * 60
+_PRESET = "agent"
 _OF_ONE_RUN = ("check", "unattended", "no_wait")
 
 
@@ -39,6 +40,10 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--iterations", type=int, default=None, metavar="N", help="end after so many (30)")
     parser.add_argument("--minutes", type=float, default=None, metavar="M", help="end after that long (30)")
+    parser.add_argument(
+        "--preset", default="", metavar="NAME",
+        help="what of the vault enters the prompt: agent, compact, full, ..., or one of your own (agent)",
+    )  # fmt: skip
     parser.add_argument("--no-memory", action="store_true", help="put nothing of the vault into the prompt")
     parser.add_argument(
         "--unattended", action="store_true", help="ask nobody: what needs your word waits (hindbrain approve)"
@@ -59,6 +64,7 @@ def run(args: Namespace, out: Output) -> int:
     with closing(open_app(args, warm=True)) as app:
         app.agent.check()  # before an index is made: without a model there is nothing to do
         if not args.no_memory:
+            app.context.preset(args.preset or _PRESET)  # the same holds for a preset that there is not
             prepare_index(app, out)
         request = request_of(app, args, " ".join(args.words))
         if args.allow:
@@ -68,10 +74,17 @@ def run(args: Namespace, out: Output) -> int:
             from hindbrain.edge.agent_runs.listening import listen
 
             return listen(app, request, out, port=args.port)
-        from hindbrain.edge.agent_runs.carrying_out import carry_out
+        return _carry_out(app, request, args, out)
 
-        work = partial(app.agent.run, request)
-        return carry_out(app, work, out, unattended=args.unattended, wait=not args.no_wait)
+
+def _carry_out(app: App, request: RunRequest, args: Namespace, out: Output) -> int:
+    from hindbrain.edge.agent_runs.carrying_out import carry_out
+    from hindbrain.edge.agent_runs.hearing import Hearing
+
+    if request.preset:
+        Hearing(app, request.session, out, workspace=request.workspace).hear(request.command)
+    work = partial(app.agent.run, request)
+    return carry_out(app, work, out, unattended=args.unattended, wait=not args.no_wait)
 
 
 def _check(args: Namespace) -> None:
@@ -84,6 +97,8 @@ def _check(args: Namespace) -> None:
     given = [name for name in _OF_ONE_RUN if args.listen and getattr(args, name)]
     if given:
         raise UsageError(f"--{given[0].replace('_', '-')} does not go with --listen")
+    if args.preset and args.no_memory:
+        raise UsageError("--preset does not go with --no-memory, which puts nothing into the prompt")
     if args.allow:
         _check_no_shell(args.allow)
     if args.port is not None and not args.listen:
@@ -132,7 +147,7 @@ def request_of(app: App, args: Namespace, command: str) -> RunRequest:
         command,
         checks=tuple(parse_check(text) for text in args.check),
         limits=_limits(app.agent.limits, args),
-        preset="" if args.no_memory else "agent",
+        preset="" if args.no_memory else args.preset or _PRESET,
         workspace=str(Path(args.workspace).expanduser().absolute()) if args.workspace else "",
         allowed=tuple(args.allow),
         judged=args.judge,

@@ -42,6 +42,7 @@ class Recorded(NamedTuple):
     archived: int = 0  # entries that left the task log
     problems: tuple[str, ...] = ()  # what could not be done, and stays to be done
     not_stored: tuple[tuple[str, str], ...] = ()  # preferences that were shown and not stored, and why
+    tasks: tuple[str, ...] = ()  # titles of open tasks that runs have done
 
 
 class Recorder:
@@ -130,6 +131,7 @@ class _Recording:
             ("corrections", self._corrections),
             ("apps_of", self._apps),
             ("preferences_of", self._preferences),
+            ("tasks", self._tasks),
             ("status", self._status),
         )
         done: list[tuple[str, list[Episode]]] = []
@@ -232,6 +234,13 @@ class _Recording:
         except Refused as error:  # its owner does not want it, and need not say so again
             return str(error)
         return ""
+
+    def _tasks(self, fresh: list[Episode]) -> None:
+        from hindbrain.learn.recording.done_tasks import mark_done
+
+        lately = [one for one in fresh if one.ended > self._now - _TODAY_S]
+        done = mark_done(self._memory, lately, now=self._now, dry_run=self._dry_run)
+        self._result = self._result._replace(tasks=tuple(done))
 
     def _status(self, fresh: list[Episode]) -> None:
         del fresh

@@ -101,6 +101,8 @@ def render_task(task: TaskItem) -> str:
         parts.append(f"[priority:: {task.priority}]")
     if task.status == "blocked":
         parts.append("[status:: blocked]")
+    if task.due:
+        parts.append(f"[due:: {task.due}]")
     if task.completed:
         parts.append(f"[completion:: {task.completed}]")
     if task.project:
@@ -155,6 +157,15 @@ def with_status(line: str, status: str, today: str) -> str:
     elif status == "done":
         tail = _added(tail, f"[completion:: {kept_date or today}]")
     return f"{lead}[{_BOX[status]}]{head}{tail}"
+
+
+def with_due(line: str, due: str) -> str:
+    """The same line with the day it is due, where it names none."""
+    task, match = read_task(line), _TASK.match(line)
+    if task is None or match is None or task.due:
+        return line
+    bold_stop = len(match[3]) - len(_after_bold(match[3]))
+    return line[: match.start(3) + bold_stop] + _added(match[3][bold_stop:], f"[due:: {due}]")
 
 
 def indent_below(line: str) -> str:

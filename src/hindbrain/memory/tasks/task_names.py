@@ -17,6 +17,20 @@ _CLEARLY = 0.08  # how much better the best one must be than the next
 _SHORTEST_WORD = 3  # letters: a shorter one in the middle of a title names nothing by itself
 _COMPARED = 500  # letters: comparing takes the square of the length
 _SHOWN = 5
+_FEWEST_WORDS = 2  # "Groceries" may mean anything
+_WORD = re.compile(r"[^\W_]+(?:['.-][^\W_]+)*")
+_ORDER = re.compile(
+    r"^(?:(?:ok(?:ay)?|hey|hi|now|then|so|please|bitte)[, ]+)*(?:(?:can|could|would|will) you |i want you to "
+    r"|i'd like you to |let's |go ahead and |kannst du |peux-tu |puedes )?"
+)
+# Articles, "my", "please" and "now": with them or without, it is the same.
+_SMALL = frozenset({
+    "a", "an", "the", "my", "our", "your", "please", "now", "today", "tomorrow", "tonight", "just", "finally",
+    "me", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "mein", "meine", "meinen", "bitte",
+    "heute", "morgen", "le", "la", "les", "un", "une", "mon", "ma", "mes", "el", "los", "las", "una", "mi",
+    "mis", "il", "lo", "gli", "i", "o", "os", "as", "um", "uma", "meu", "minha", "de", "het", "een", "mijn",
+})  # fmt: skip
+_DAY_WORDS = frozenset({"today", "tomorrow", "tonight", "heute", "morgen"})
 _LINE = re.compile(r"(.*) \(line ([0-9]+)\)", re.DOTALL)
 
 
@@ -39,16 +53,41 @@ def find_task(tasks: Sequence[TaskLines], name: str, path: str) -> TaskLines:
     raise NotFound(f"no task {wanted[:80]!r} in {path!r}{_hint(scored)}")
 
 
-def find_twin(tasks: Sequence[TaskLines], wanted: TaskItem) -> TaskItem | None:
-    """The open task of the same title; one of another project is no twin."""
+def find_twin(tasks: Sequence[TaskLines], wanted: TaskItem) -> TaskLines | None:
+    """The open task of the same title; one of another project is no twin.
+
+    An agent words a task anew each time: of its tasks, one with the same aim is a twin.
+    """
+    near = _by_title(tasks, wanted.title)
+    if wanted.source:
+        near += [found for found in tasks if _says_again(wanted.title, found.task.title)]
     return next(
         (
-            found.task
-            for found in _by_title(tasks, wanted.title)
+            found
+            for found in near
             if found.task.status in OPEN and found.task.project.casefold() == wanted.project.casefold()
         ),
         None,
     )
+
+
+def _says_again(one: str, other: str) -> bool:
+    """Same aim, and at most one of the two names a day in words."""
+    days = [_DAY_WORDS.intersection(_WORD.findall(text.casefold())) for text in (one, other)]
+    return same_aim(one, other) and (not all(days) or days[0] == days[1])
+
+
+def same_aim(one: str, other: str) -> bool:
+    """Do two texts ask for the same? Only small words and endings may differ, and nothing in their order."""
+    aim = _aim(one)
+    return len(aim) >= _FEWEST_WORDS and aim == _aim(other)
+
+
+def _aim(text: str) -> list[str]:
+    from hindbrain.search.telling import stem
+
+    words = _ORDER.sub("", text.casefold().replace("’", "'").strip()).replace("'s ", " ")
+    return [stem(word) for word in _WORD.findall(words) if word not in _SMALL]
 
 
 def _by_id(tasks: Sequence[TaskLines], wanted: str) -> list[TaskLines]:

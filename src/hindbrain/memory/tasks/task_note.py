@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hindbrain.base.errors import VaultError
-from hindbrain.memory.tasks.task_line import OPEN, TaskItem, indent_below, read_task, render_task, with_status
+from hindbrain.memory.tasks.task_line import (
+    OPEN,
+    TaskItem,
+    indent_below,
+    read_task,
+    render_task,
+    with_due,
+    with_status,
+)
 from hindbrain.vault.line_shapes import indent_of, item_content
 from hindbrain.vault.lines import NoteLines
 from hindbrain.vault.note import Note
@@ -78,6 +86,13 @@ def with_new_task(data: bytes, task: TaskItem, below: Sequence[str], path: str) 
             f"a task can't be added to {path!r}: code or a comment in it is not closed; close it"
         )
     return changed, made
+
+
+def with_due_day(data: bytes, found: TaskLines, due: str) -> tuple[bytes, TaskItem]:
+    """The note with the day that a task is due, where its line names none; and that task."""
+    lines = NoteLines(data, repr(found.task.path))
+    lines.replace(found.start, with_due(lines.texts[found.start], due))
+    return lines.data(), found.task._replace(due=found.task.due or due)
 
 
 def with_change(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hindbrain.base.errors import HindbrainError, UsageError
@@ -22,7 +23,7 @@ from hindbrain.memory.tasks.task_line import (
     project_tag,
 )
 from hindbrain.memory.tasks.task_names import find_task, find_twin
-from hindbrain.memory.tasks.task_note import TaskLines, read_tasks, with_change, with_new_task
+from hindbrain.memory.tasks.task_note import TaskLines, read_tasks, with_change, with_due_day, with_new_task
 from hindbrain.vault.items.item import new_id
 from hindbrain.vault.moved_notes import is_put_away
 from hindbrain.vault.origin import SOURCES
@@ -70,14 +71,22 @@ class Tasks:
         return self._layout.path("tasks")
 
     def create(
-        self, title: str, *, details: str = "", priority: str = "medium", project: str = "", source: str = ""
+        self,
+        title: str,
+        *,
+        details: str = "",
+        priority: str = "medium",
+        project: str = "",
+        source: str = "",
+        due: str = "",
     ) -> Created:
         """Add a task, without secrets; durable when this returns.
 
         A task that is open already with the same title and project is returned as it is: a twin would make
-        every later update by title ambiguous. `source`: whose word it is, where that is not the owner's; less
-        trusted words that it repeats make it theirs.
-        UsageError for a title or a priority that is none.
+        every later update by title ambiguous. It only gets the day it is `due` (YYYY-MM-DD), if it has none.
+        `source`: whose word it is, where that is not the owner's; less trusted words that it repeats make it
+        theirs.
+        UsageError for a title, a priority or a day that is none.
         """
         (title, details, project), removed = _without_secrets(title, details, project)
         task = TaskItem(
@@ -87,17 +96,18 @@ class Tasks:
             project=project_tag(project),
             path=self.path,
             source=self._trust(source, title, details, project),
+            due=_day(due),
         )
         below = _detail_lines(details)
         if twin := find_twin(self._read(), task):
-            return Created(twin, is_new=False)
+            return Created(self.add_due(twin.task, due), is_new=False)
         made = Created(task, is_new=True)
 
         def change(page: Page | None) -> bytes | None:
             nonlocal made
             data = self._first_text() if page is None else page.data
             if twin := find_twin(read_tasks(data, self.path), task):
-                made = Created(twin, is_new=False)
+                made = Created(twin.task, is_new=False)
                 return None
             data, added = with_new_task(data, task._replace(id=_unused_id(data)), below, self.path)
             made = Created(added._replace(removed=removed), is_new=True)
@@ -106,15 +116,35 @@ class Tasks:
         self._notebook.edit_at_once(self.path, change)
         return made
 
-    def update(self, name_or_id: str, *, status: str, notes: str = "", source: str = "") -> TaskItem:
+    def add_due(self, task: TaskItem, due: str) -> TaskItem:
+        """Write the day it is due (YYYY-MM-DD) where its line names none; nothing for ""."""
+        if not due or task.due:
+            return task
+
+        def change(page: Page | None) -> bytes | None:
+            nonlocal task
+            tasks = read_tasks(b"" if page is None else page.data, task.path)
+            found = next((one for one in tasks if one.task.handle == task.handle), None)
+            if page is None or found is None or found.task.due:
+                return None
+            data, task = with_due_day(page.data, found, due)
+            return data
+
+        self._notebook.edit_at_once(task.path, change)
+        return task
+
+    def update(
+        self, name_or_id: str, *, status: str, notes: str = "", source: str = "", on: str = ""
+    ) -> TaskItem:
         """Give a task another status and add notes below it, without secrets.
 
-        `source`: whose word the notes are, where that is not the owner's.
+        `source`: whose word the notes are, where that is not the owner's. `on`: the day it was done, if not
+        today.
         Nothing is written when it is so already.
         NotFound names the nearest titles, Ambiguous the candidates.
         """
         wanted = _one_of("status", status, STATUSES)
-        today = self._today()
+        today = _day(on) or self._today()
         (notes,), removed = _without_secrets(notes)
         lines = _note_lines(notes, today, self._trust(source, notes) if notes.strip() else "")
         changed = find_task(self._read(), name_or_id, self.path).task
@@ -197,6 +227,13 @@ def _one_of(what: str, given: str, known: Sequence[str]) -> str:
     if given not in known:
         raise UsageError(f"{given!r} is no {what} of a task; it is one of {', '.join(known)}")
     return given
+
+
+def _day(given: str) -> str:
+    try:
+        return date.fromisoformat(given).isoformat() if given else ""
+    except ValueError:
+        raise UsageError(f"{given!r} is no day; write it as 2026-06-01") from None
 
 
 def _unused_id(data: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hindbrain.context.flush.cues.cue import DATE, NAME, Cue
+from hindbrain.context.flush.cues.cue import NAME, Cue
 
 _VERB = (
     r"(?:use|write|put|add|run|ask|commit|push|format|answer|reply|respond"
@@ -54,15 +54,6 @@ ASKED: tuple[Cue, ...] = (
         r"^known (?:issue|bug|problem)s? ?: ?(?P<rest>\S.*)",
         "rest",
         importance=0.6,
-        announced=True,
-    ),
-    Cue(
-        "reminder",
-        "action",
-        rf"^(?:please )?remind me (?:(?:on|next|in|this|at|by|every) [\w: ]{{1,20}}?"
-        rf" |(?:{DATE}) |later |soon )?to (?P<rest>(?!know)\w.*)",
-        "reminder",
-        importance=0.7,
         announced=True,
     ),
     Cue(

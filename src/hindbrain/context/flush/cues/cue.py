@@ -10,10 +10,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 # How the memory is worded: the sentence in the third person; "User wants: rest"; the name to call them by;
-# "Decided: rest"; "Decided not to rest"; a reminder; the rest alone; the sentence as it is, or quoted.
-Shape: TypeAlias = Literal[
-    "user", "wants", "named", "decided", "against", "reminder", "rest", "plain", "quoted"
-]
+# "Decided: rest"; "Decided not to rest"; the rest alone; the sentence as it is, or quoted.
+Shape: TypeAlias = Literal["user", "wants", "named", "decided", "against", "rest", "plain", "quoted"]
 
 
 class Cue(NamedTuple):
