@@ -30,12 +30,14 @@ from hindbrain.vault.actions import action
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.capture.catching_up import Capture, CaughtUp
+    from hindbrain.context.capture.fixes import Fixes
     from hindbrain.context.flush.flusher import Flushed, Flusher
     from hindbrain.context.flush.plan import FlushPlan
     from hindbrain.context.flush.taking import TakenFlush
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
     from hindbrain.context.packs.gate import Null
+    from hindbrain.context.packs.pack import Excerpt
     from hindbrain.context.packs.learned import Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.index.standing import IndexStanding, Making
@@ -184,7 +186,7 @@ class Context:
         return self._with_receipt("turn", session, prompt, turn, begun) if keep_receipt else turn
 
     def failure(self, session: SessionKey, *, tool: str, command: str, error: str) -> Turn:
-        """A command or a test failed: what is known of that failure, and what helped."""
+        """A command or a test failed: the fix that worked before, else what notes say of that failure."""
         from hindbrain.context.capture.error_text import query_for
 
         begun = time.perf_counter()
@@ -192,7 +194,13 @@ class Context:
         if not query:
             return self._with_receipt("failure", session, "", Turn(), begun)
         ledger = self._ledger(session)
-        pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=_held(session, ledger))
+        held = _held(session, ledger)
+        fixes = self._fixes
+        told = fixes.tell(session, command, error, held=held)
+        if told is None:
+            pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=held | fixes.ids())
+        else:
+            pack = self._measured_fix(told, query)
         ledger.inject(pack)
         turn = Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
         return self._with_receipt("failure", session, query, turn, begun)
@@ -301,6 +309,24 @@ class Context:
         from hindbrain.context.capture.catching_up import Capture
 
         return Capture(self._reach.memory(), self._flusher, self._reach.state, self._reach.clock)
+
+    @cached_property
+    def _fixes(self) -> Fixes:
+        from hindbrain.context.capture.fixes import Fixes
+
+        return Fixes(self._reach.memory, self._reach.state, self._reach.clock)
+
+    def _measured_fix(self, told: Excerpt, query: str) -> Pack:
+        from hindbrain.context.packs.pack import FilledSlot
+        from hindbrain.context.packs.rendering import slot_text
+        from hindbrain.context.tokens import EstimatedTokens
+
+        preset, count = self.preset("turn"), EstimatedTokens().count
+        excerpt = told._replace(tokens=count(told.text))
+        slot = FilledSlot("fixes", preset.budget, 0, (excerpt,))
+        slot = slot._replace(tokens=count(slot_text(slot, form=preset.form, tagged=False)))
+        pack = Pack(preset.name, query, preset.budget, (slot,), confidence=told.confidence)
+        return pack._replace(frame=count(self.rendered(pack)) - slot.tokens)
 
     @cached_property
     def _flusher(self) -> Flusher:

@@ -58,6 +58,7 @@ _VERBS = frozenset((
     "hg", "pip3",
 ))  # fmt: skip
 _MOVES = frozenset(("cd", "pushd", "popd", "set", "clear"))
+_MOVE = re.compile(r"(?:cd|pushd) \S")
 _RUNNERS = {  # words in front of the program that is really run
     "sudo": 0, "time": 0, "nohup": 0, "exec": 0, "command": 0, "env": 0, "npx": 0, "bunx": 0, "xvfb-run": 0,
     "timeout": 1, "nice": 0, "stdbuf": 0,
@@ -86,6 +87,7 @@ class Command(NamedTuple):
     prefix: str = ""  # what stands before the program: variables, sudo, uv run, a folder
     writes: bool = False  # it looks only, but into a file
     before: tuple[str, ...] = ()  # what was done in the same line before it, as far as that changes something
+    moved: str = ""  # the last `cd` of the line before it, or the whole of a line that only moves
 
     @property
     def name(self) -> str:
@@ -105,7 +107,9 @@ class Command(NamedTuple):
 
     @property
     def checks_only(self) -> bool:
-        return self.program in _CHECKS or self.verb in _CHECKING_VERBS.get(self.program, ())
+        if self.program in _CHECKS:
+            return "install" not in self.targets  # playwright install
+        return self.verb in _CHECKING_VERBS.get(self.program, ())
 
 
 def understand_command(text: str) -> Command:
@@ -115,14 +119,16 @@ def understand_command(text: str) -> Command:
 
 @lru_cache(maxsize=256)
 def _understood(text: str) -> Command:
-    found = [command for command in map(_one, _parts(text)) if command.program]
+    parts = [_one(part) for part in _parts(text)]
+    found = [command for command in parts if command.program]
+    moved = next((one.plain for one in reversed(parts) if not one.program and _MOVE.match(one.plain)), "")
     if not found:
-        return Command("", "", frozenset(), " ".join(text.split()))
+        return Command("", "", frozenset(), " ".join(text.split()), moved=moved)
     doing = [number for number, command in enumerate(found) if not command.looks_only]
     at = doing[-1] if doing else len(found) - 1
     hides_exit = at < len(found) - 1 or _PIPED.search(_unquoted(text)) is not None
     before = tuple(command.plain for command in found[:at] if command.changes_something)
-    return found[at]._replace(hides_exit=hides_exit, before=before)
+    return found[at]._replace(hides_exit=hides_exit, before=before, moved=moved)
 
 
 def is_retry(later: Command, earlier: Command) -> bool:

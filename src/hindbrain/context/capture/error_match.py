@@ -1,0 +1,157 @@
+"""Is one error the same as another one? Two lines in, a likeness out.
+
+A line is read as plain words, codes (ECONNREFUSED, TS7016, ModuleNotFoundError) and names (what is quoted, or looks like
+an identifier). Paths, addresses, versions, hashes and most numbers differ from run to run and do not count. Words
+must agree; codes must not differ; a name must be the same where the error is about just that name.
+Pure. Knows nothing of fixes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+LEAST_COVER = 0.75  # of the words of the known line, by weight
+_LEAST_SHARE = 0.45  # of the words of the other line
+_LEAST_SHARE_OF_MORE = 0.3  # where all of many words are there, and more around them
+_MANY_WORDS = 4
+_LEAST_COVER_OF_END = 0.9  # of the last part of a line by that of another one, both ways
+_END_SCORE = 0.6  # of lines that only end alike
+_FEW_WORDS = 3  # with no more than that, another program with the same error is another matter
+_CODE_WEIGHT = 2.0
+_LIGHT = 0.3  # weight of words that every error has
+_LABELS = frozenset(
+    "error err errors fatal failed failure npm warning warn e bash sh zsh docker line exit code exception"
+    " traceback caused by remote hint command".split()
+)
+_COMMON = frozenset(
+    "a an the to of in on at is are was were be been not no for from with and or it its this that you your"
+    " have has had do did does by as if can could cannot please run running when while using use set".split()
+)
+_QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\s]{1,120})[`'\"’”]")
+_URL = re.compile(r"\b[a-z][\w+.-]*://\S+|\b[\w.-]+@[\w.-]+(?::\S*)?")
+_PATH = re.compile(r"(?:[A-Za-z]:)?[~.\w@+-]*(?:[\\/][\w.@+%=-]+)+[\\/]?")
+_EXCEPTION = re.compile(r"\b[A-Za-z_][\w.]*(?:Error|Exception|NotFound|Interrupt)\b")
+_SHOUTED = re.compile(r"\b(?:E[A-Z]{3,}|[A-Z]{1,5}-?\d{2,6}[A-Z]?|[A-Z]+(?:_[A-Z]+)+)\b")
+_CAMEL = re.compile(r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
+_STATUS = re.compile(r"\b(?:HTTP(?:/[\d.]+)?|status(?: code)?|error)[ :]+([1-5]\d\d)\b", re.IGNORECASE)
+_PORT = re.compile(r"(?:port |:)(\d{2,5})\b")
+_REFUSED = re.compile(r"refused", re.IGNORECASE)
+_OPTION = re.compile(r"(?<!\S)--?([A-Za-z][\w-]*)(?:=\S*)?")
+_NUMBER = re.compile(r"\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d[\d.]*\w*\b", re.IGNORECASE)
+_VERSION = re.compile(r"[@ -]?v?\d+(?:\.\d+)+[\w.-]*|[<>=^~]+\s*\d[\d.]*")
+_PLACE = re.compile(r"^\S+:\d+(?::\d+)?:\s|^[\w./-]+: (?=(?:[Ee]rror|fatal)\b)")  # main.go:9:2: · psql: error
+_VERSIONED = re.compile(r"[\w.@/+-]*\d+\.\d[\w.+-]*")  # pg-1.5.4
+_WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
+_IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z0-9]+)+\b")
+# Errors that say that a certain thing is missing: with another name it is another error.
+_OF_A_NAME = re.compile(
+    r"no module named|cannot find (?:module|package|name|declaration)|command not found|: not found|not recogni[sz]ed"
+    r"|unrecogni[sz]ed|unknown |no such (?:option|module|command|service|table|column)|fixture |\bKeyError\b|is not set"
+    r"|not defined|undefined|undeclared|unresolved|no attribute|cannot import|could not find a (?:version|declaration)"
+    r"|no matching distribution|custom build command|unable to locate|\brefused\b|\brole\b|\bdatabase\b",
+    re.IGNORECASE,
+)
+# The name stands before the words, bare: `bash: pnpm: command not found`, `zsh: command not found: pnpm`.
+_BARE_NAME = re.compile(r"([\w.+-]+): (?:command )?not found(?!: \S)|command not found: ([\w.+-]+)")
+
+
+class Reading(NamedTuple):
+    """A line of an error as it is compared."""
+
+    words: frozenset[str]
+    codes: frozenset[str]
+    names: frozenset[str]
+    files: frozenset[str]  # names of files without their folders
+    of_a_name: bool  # it is about a thing with just that name
+
+    @property
+    def telling(self) -> int:
+        """Words that not every error has."""
+        return sum(word not in _COMMON and word not in _LABELS for word in self.words)
+
+
+def likeness(known: str, line: str, *, same_program: bool) -> float:
+    """How alike two errors are, 0..1; 0 when they are not the same."""
+    old, new = read_error(known), read_error(line)
+    if old.codes and new.codes and not old.codes & new.codes:
+        return 0.0
+    cover, share = _cover(old, new), _cover(new, old)
+    enough = _LEAST_SHARE_OF_MORE if cover > 0.99 and old.telling >= _MANY_WORDS else _LEAST_SHARE
+    if cover < LEAST_COVER or share < enough:
+        return _END_SCORE if same_program and _end_alike(known, line) else 0.0
+    shared = bool(old.names & new.names)
+    if (old.of_a_name or new.of_a_name) and (old.names or new.names) and not shared:
+        return 0.0
+    anchored = shared or bool(old.codes & new.codes) or bool(old.files & new.files)
+    if not anchored and (old.telling < 2 or (old.telling <= _FEW_WORDS and not same_program)):
+        return 0.0
+    names = 0.1 * shared + 0.05 * bool(old.files & new.files)
+    return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + names)
+
+
+def _end_alike(known: str, line: str) -> bool:
+    """Do both end in the same cause? `...: no space left on device`"""
+    old, new = (read_error(text.rpartition(": ")[2]) for text in (known, line))
+    anchored = old.telling >= _FEW_WORDS or (old.telling >= 2 and bool(old.files & new.files))
+    if not anchored or old.of_a_name or new.of_a_name or (old.files and not old.files & new.files):
+        return False
+    return min(_cover(old, new), _cover(new, old)) >= _LEAST_COVER_OF_END
+
+
+@lru_cache(maxsize=4096)
+def read_error(line: str) -> Reading:
+    codes = {code.rpartition(".")[2] for code in _EXCEPTION.findall(line)} | set(_CAMEL.findall(line))
+    codes |= set(_SHOUTED.findall(line)) | set(_STATUS.findall(line))
+    codes = {code for code in codes if code not in ("ERROR", "FATAL")}
+    of_a_name = _OF_A_NAME.search(line) is not None
+    line = _PLACE.sub("", line)
+    names = {name for match in _BARE_NAME.findall(line) for name in match if name}
+    if _REFUSED.search(line):
+        names |= set(_PORT.findall(line))
+    files: set[str] = set()
+    for quoted in _QUOTED.findall(line):
+        _take_name(quoted, names, files)
+    text = _URL.sub(" ", _QUOTED.sub(" ", line))
+    for path in _PATH.findall(text):
+        _take_name(path, names, files)
+    text = _PATH.sub(" ", text)
+    if of_a_name:
+        names |= set(_OPTION.findall(text))
+    text = _OPTION.sub(" ", text)
+    if of_a_name:
+        names |= {name for name in _IDENTIFIER.findall(text) if name not in codes}
+    text = _NUMBER.sub(" ", _VERSION.sub(" ", _VERSIONED.sub(" ", text)))
+    others = {one.casefold() for one in (*codes, *names)}
+    words = {word.casefold() for word in _WORD.findall(text)} - others
+    return Reading(
+        frozenset(words), frozenset(codes), frozenset(map(str.casefold, names)), frozenset(files), of_a_name
+    )
+
+
+def _take_name(text: str, names: set[str], files: set[str]) -> None:
+    """A quoted word or a path: a file counts by its last part, a place in a machine not at all."""
+    if _URL.match(text) or _NUMBER.fullmatch(text):
+        return
+    if "/" in text.strip("/") or "\\" in text.strip("\\"):
+        last = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
+        if "." in last.strip("."):
+            files.add(last)
+        return
+    plain = _VERSION.sub("", text).strip("/").lstrip("-")
+    plain = plain.partition("=")[0]
+    if plain:
+        names.add(plain)
+
+
+def _cover(one: Reading, other: Reading) -> float:
+    """How much of `one` is in `other`, by weight."""
+    weights = {word: _weight(word) for word in one.words} | dict.fromkeys(one.codes, _CODE_WEIGHT)
+    total = sum(weights.values())
+    there = other.words | other.codes
+    return sum(weight for word, weight in weights.items() if word in there) / total if total else 0.0
+
+
+def _weight(word: str) -> float:
+    return 0.0 if word in _LABELS else _LIGHT if word in _COMMON else 1.0
