@@ -193,7 +193,8 @@ def _one(part: str) -> Command:
     if program in ("pip3",):
         program = "pip"
     verb, applied = _verb(rest) if program in _VERBS else ("", rest)
-    targets = frozenset(word for word in applied if not word.startswith("-"))
+    # A number is the value of an option, and tried with another one it is the same attempt.
+    targets = frozenset(word for word in applied if not word.startswith("-") and not word.isdigit())
     prefix = " ".join(every[: len(every) - len(rest)])
     writes = program in _LOOKERS and (bool(_WRITES.search(_unquoted(part))) or _in_place(program, rest))
     # Where the output goes is the point of such a command only.

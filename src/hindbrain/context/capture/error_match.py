@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 LEAST_COVER = 0.75  # of the words of the known line, by weight
 _LEAST_SHARE = 0.45  # of the words of the other line
+_WHOLE = 0.99
 _LEAST_SHARE_OF_MORE = 0.3  # where all of many words are there, and more around them
-_MANY_WORDS = 4
 _LEAST_COVER_OF_END = 0.9  # of the last part of a line by that of another one, both ways
 _END_SCORE = 0.6  # of lines that only end alike
 _FEW_WORDS = 3  # with no more than that, another program with the same error is another matter
@@ -43,18 +43,23 @@ _NUMBER = re.compile(r"\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d[\d.]
 _VERSION = re.compile(r"[@ -]?v?\d+(?:\.\d+)+[\w.-]*|[<>=^~]+\s*\d[\d.]*")
 _PLACE = re.compile(r"^\S+:\d+(?::\d+)?:\s|^[\w./-]+: (?=(?:[Ee]rror|fatal)\b)")  # main.go:9:2: · psql: error
 _VERSIONED = re.compile(r"[\w.@/+-]*\d+\.\d[\w.+-]*")  # pg-1.5.4
+_TIME = re.compile(r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]*(?:Z|[+-]\d\d:?\d\d)?")
+_FILE = re.compile(
+    r"(?<![\w./])[\w+-]*\.?[\w+-]+\.(?:[a-z]{1,5}|\w?\d)(?![\w.])|(?<![\w./])\.env\b"
+)  # zlib.h
+_DOTTED = re.compile(r"\S*\w[.:]\w+[.:]\w\S*")  # org.apache.maven:compile
 _WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z0-9]+)+\b")
 # Errors that say that a certain thing is missing: with another name it is another error.
 _OF_A_NAME = re.compile(
-    r"no module named|cannot find (?:module|package|name|declaration)|command not found|: not found|not recogni[sz]ed"
+    r"no module named|cannot find (?:module|package|name|declaration)|not found|no such file|not recogni[sz]ed"
     r"|unrecogni[sz]ed|unknown |no such (?:option|module|command|service|table|column)|fixture |\bKeyError\b|is not set"
     r"|not defined|undefined|undeclared|unresolved|no attribute|cannot import|could not find a (?:version|declaration)"
     r"|no matching distribution|custom build command|unable to locate|\brefused\b|\brole\b|\bdatabase\b",
     re.IGNORECASE,
 )
 # The name stands before the words, bare: `bash: pnpm: command not found`, `zsh: command not found: pnpm`.
-_BARE_NAME = re.compile(r"([\w.+-]+): (?:command )?not found(?!: \S)|command not found: ([\w.+-]+)")
+_BARE_NAME = re.compile(r"([\w.+-]+):? (?:command )?not found(?!: \S)|command not found: ([\w.+-]+)")
 
 
 class Reading(NamedTuple):
@@ -72,23 +77,33 @@ class Reading(NamedTuple):
         return sum(word not in _COMMON and word not in _LABELS for word in self.words)
 
 
-def likeness(known: str, line: str, *, same_program: bool) -> float:
-    """How alike two errors are, 0..1; 0 when they are not the same."""
+def likeness(known: str, line: str, *, same_program: bool, cure: str = "") -> float:
+    """How alike two errors are, 0..1; 0 when they are not the same. `cure`: of the known one."""
     old, new = read_error(known), read_error(line)
     if old.codes and new.codes and not old.codes & new.codes:
         return 0.0
-    cover, share = _cover(old, new), _cover(new, old)
-    enough = _LEAST_SHARE_OF_MORE if cover > 0.99 and old.telling >= _MANY_WORDS else _LEAST_SHARE
-    if cover < LEAST_COVER or share < enough:
-        return _END_SCORE if same_program and _end_alike(known, line) else 0.0
-    shared = bool(old.names & new.names)
-    if (old.of_a_name or new.of_a_name) and (old.names or new.names) and not shared:
+    if (old.of_a_name or new.of_a_name) and _other_thing(old, new, cure.casefold()):
         return 0.0
-    anchored = shared or bool(old.codes & new.codes) or bool(old.files & new.files)
+    cover, share = _cover(old, new), _cover(new, old)
+    whole = cover > _WHOLE and old.telling >= _FEW_WORDS and (same_program or old.telling > _FEW_WORDS)
+    if cover < LEAST_COVER or share < (_LEAST_SHARE_OF_MORE if whole else _LEAST_SHARE):
+        return _END_SCORE if same_program and _end_alike(known, line) else 0.0
+    shared, same_file = bool(old.names & new.names), bool(old.files & new.files)
+    anchored = shared or same_file or bool(old.codes & new.codes)
     if not anchored and (old.telling < 2 or (old.telling <= _FEW_WORDS and not same_program)):
         return 0.0
-    names = 0.1 * shared + 0.05 * bool(old.files & new.files)
-    return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + names)
+    return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + 0.1 * shared + 0.05 * same_file)
+
+
+def _other_thing(old: Reading, new: Reading, cure: str) -> bool:
+    """Are two errors about things with different names? The name that the cure has is the one that counts."""
+    if cured := {name for name in old.names if name in cure}:
+        return not cured <= new.names
+    if old.names & new.names:
+        return bool(old.names - new.names and new.names - old.names)
+    if old.names or new.names:
+        return True
+    return bool(old.files or new.files) and not old.files & new.files
 
 
 def _end_alike(known: str, line: str) -> bool:
@@ -102,26 +117,27 @@ def _end_alike(known: str, line: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def read_error(line: str) -> Reading:
-    codes = {code.rpartition(".")[2] for code in _EXCEPTION.findall(line)} | set(_CAMEL.findall(line))
-    codes |= set(_SHOUTED.findall(line)) | set(_STATUS.findall(line))
-    codes = {code for code in codes if code not in ("ERROR", "FATAL")}
+    """A line as it is compared."""
     of_a_name = _OF_A_NAME.search(line) is not None
-    line = _PLACE.sub("", line)
+    line = _PLACE.sub("", _TIME.sub(" ", line))
     names = {name for match in _BARE_NAME.findall(line) for name in match if name}
     if _REFUSED.search(line):
         names |= set(_PORT.findall(line))
     files: set[str] = set()
     for quoted in _QUOTED.findall(line):
-        _take_name(quoted, names, files)
-    text = _URL.sub(" ", _QUOTED.sub(" ", line))
+        _take_name(quoted, names, files, of_a_name=of_a_name)
+    bare = _URL.sub(" ", line)
+    codes = _codes(_PATH.sub(" ", bare), _PATH.sub(" ", _QUOTED.sub(" ", bare)))
+    text = _QUOTED.sub(" ", bare)
     for path in _PATH.findall(text):
-        _take_name(path, names, files)
+        _take_name(path, names, files, of_a_name=of_a_name)
     text = _PATH.sub(" ", text)
     if of_a_name:
         names |= set(_OPTION.findall(text))
-    text = _OPTION.sub(" ", text)
-    if of_a_name:
+        text = _OPTION.sub(" ", text)
+        files |= set(_FILE.findall(text))
         names |= {name for name in _IDENTIFIER.findall(text) if name not in codes}
+    text = _FILE.sub(" ", _DOTTED.sub(" ", _OPTION.sub(" ", text)))
     text = _NUMBER.sub(" ", _VERSION.sub(" ", _VERSIONED.sub(" ", text)))
     others = {one.casefold() for one in (*codes, *names)}
     words = {word.casefold() for word in _WORD.findall(text)} - others
@@ -130,14 +146,23 @@ def read_error(line: str) -> Reading:
     )
 
 
-def _take_name(text: str, names: set[str], files: set[str]) -> None:
+def _codes(line: str, unquoted: str) -> set[str]:
+    codes = {code.rpartition(".")[2] for code in _EXCEPTION.findall(line)} | set(_CAMEL.findall(unquoted))
+    codes |= set(_SHOUTED.findall(line)) | set(_STATUS.findall(line))
+    return {code for code in codes if code not in ("ERROR", "FATAL")}
+
+
+def _take_name(text: str, names: set[str], files: set[str], *, of_a_name: bool) -> None:
     """A quoted word or a path: a file counts by its last part, a place in a machine not at all."""
     if _URL.match(text) or _NUMBER.fullmatch(text):
         return
     if "/" in text.strip("/") or "\\" in text.strip("\\"):
         last = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
-        if "." in last.strip("."):
+        if of_a_name or "." in last.strip("."):
             files.add(last)
+        return
+    if _FILE.fullmatch(text):
+        files.add(text)
         return
     plain = _VERSION.sub("", text).strip("/").lstrip("-")
     plain = plain.partition("=")[0]

@@ -36,10 +36,11 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^(?!ERROR|Error|remote)[\w.-]+: [Ee]rror:? \S"), "first"),  # psql: error: ...
     (re.compile(r"^(?:fatal|remote: error|ERROR|Error|error|failed|panic|Unhandled)\b:?\s*"
                 r"(?!usage:|\S+::)\S"), "first"),
+    (re.compile(r"^(?!YN0000)[A-Z]{1,5}\d{3,5}:? \S"), "first"),  # a code: YN0028
     (re.compile(r"^\S+\.\w+:\d+(?::\d+)?: (?!in )\S"), "first"),  # a compiler's
     (re.compile(r"(?:command not found|No such file or directory|[Pp]ermission denied|[Cc]onnection refused"
                 r"|not found|[Aa]ddress already in use|timed out|cannot |can't |denied|unable to )"), "last"),
-    (re.compile(r"[Cc]ould not |[Uu]nsupported |[Uu]nknown |does not |doesn't |[Ii]nvalid |modified by this hook"
+    (re.compile(r"[Cc]ould not |[Uu]nsupported |[Uu]nknown |does not |doesn't |couldn't |[Ii]nvalid |modified by this hook"
                 ), "first"),
     (re.compile(r"^make(?:\[\d+\])?: \*\*\* "), "first"),
     (re.compile(r"^(?!=+ ).*\b(?:FAILED|FAIL|failed|error)\b"), "last"),
@@ -87,7 +88,7 @@ _SPECIFIC = re.compile(
     r"^! \[|[Pp]ermission denied|not found|[Nn]o such|[Rr]efused|^remote: error|fatal error|\berror:"
     r"|is required|[Ii]nvalid|[Uu]nknown|[Cc]ould not|[Cc]annot|does not|parse error|missing"
 )
-_FRAME = re.compile(r"^[\s│╷╵╭╰─║╔╚×>|]+")  # around messages
+_FRAME = re.compile(r"^[\s│╷╵╭╰─║╔╚×➤└├┌>|]+")  # around messages
 _MARKS = re.compile(r"[#<>`'\"()\[\]{}|=*,;:!]+")
 
 

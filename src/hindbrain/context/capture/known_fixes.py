@@ -100,16 +100,17 @@ def is_done(fix: KnownFix, attempt: Attempt) -> bool:
 def _fits(fix: KnownFix, failure: Failure, lines: Sequence[str]) -> float:
     same_program = understand_command(fix.command).program == understand_command(failure.command).program
     if fix.detail:  # the first line alone says little
-        detail = _best(fix.detail, failure, lines, same_program=same_program)
+        detail = _best(fix, fix.detail, failure, lines, same_program=same_program)
         return detail if detail and same_program else 0.0
-    return _best(fix.error, failure, lines, same_program=same_program)
+    return _best(fix, fix.error, failure, lines, same_program=same_program)
 
 
-def _best(known: str, failure: Failure, lines: Sequence[str], *, same_program: bool) -> float:
+def _best(fix: KnownFix, known: str, failure: Failure, lines: Sequence[str], *, same_program: bool) -> float:
     known = known.rpartition(" ")[0] if known.endswith("…") else known
     telling = (failure.error, failure.detail)
     scores = [
-        likeness(known, line, same_program=same_program) * (1.0 if line in telling else _ELSEWHERE)
+        likeness(known, line, same_program=same_program, cure=fix.cure)
+        * (1.0 if line in telling else _ELSEWHERE)
         for line in dict.fromkeys((*filter(None, telling), *lines))
     ]
     return max(scores, default=0.0)
