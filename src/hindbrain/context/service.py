@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import HindbrainError, IndexFault
 from hindbrain.context.packs.assembling import Sources, Wanted, assemble, is_empty
 from hindbrain.context.packs.null_file import shipped_nulls
-from hindbrain.context.packs.pack import Pack
+from hindbrain.context.packs.pack import FilledSlot, Pack
 from hindbrain.context.packs.preset import Preset, load_preset
 from hindbrain.context.packs.rendering import Form, render
 from hindbrain.context.receipts import Happening, Receipts, receipt_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from hindbrain.context.guard import Guarded
     from hindbrain.context.messages import Message
     from hindbrain.context.packs.gate import Null
-    from hindbrain.context.packs.pack import Excerpt
     from hindbrain.context.packs.learned import Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.index.standing import IndexStanding, Making
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
 
 _ANYWHERE = Filters()
+_ERROR_LINES = 60  # of an output that notes may be on
 _SESSIONS = 32  # ledgers that a warm process keeps open
 
 
@@ -199,8 +199,10 @@ class Context:
         told = fixes.tell(session, command, error, held=held)
         if told is None:
             pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=held | fixes.ids())
+            pack = self._measured(_on_error(pack, command, error))
         else:
-            pack = self._measured_fix(told, query)
+            slot = FilledSlot("fixes", 0, 0, (told,))
+            pack = self._measured(Pack("turn", query, 0, (slot,), confidence=told.confidence))
         ledger.inject(pack)
         turn = Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
         return self._with_receipt("failure", session, query, turn, begun)
@@ -316,17 +318,20 @@ class Context:
 
         return Fixes(self._reach.memory, self._reach.state, self._reach.clock)
 
-    def _measured_fix(self, told: Excerpt, query: str) -> Pack:
-        from hindbrain.context.packs.pack import FilledSlot
+    def _measured(self, pack: Pack) -> Pack:
+        """With what it costs, where it was not assembled or was made smaller."""
         from hindbrain.context.packs.rendering import slot_text
         from hindbrain.context.tokens import EstimatedTokens
 
-        preset, count = self.preset("turn"), EstimatedTokens().count
-        excerpt = told._replace(tokens=count(told.text))
-        slot = FilledSlot("fixes", preset.budget, 0, (excerpt,))
-        slot = slot._replace(tokens=count(slot_text(slot, form=preset.form, tagged=False)))
-        pack = Pack(preset.name, query, preset.budget, (slot,), confidence=told.confidence)
-        return pack._replace(frame=count(self.rendered(pack)) - slot.tokens)
+        preset, count = self.preset(pack.preset), EstimatedTokens().count
+        slots = []
+        for slot in pack.slots:
+            excerpts = tuple(one._replace(tokens=count(one.text)) for one in slot.excerpts)
+            slot = slot._replace(excerpts=excerpts)
+            tokens = count(slot_text(slot, form=preset.form, tagged=len(pack.slots) > 1))
+            slots.append(slot._replace(tokens=tokens, budget=max(slot.budget, tokens)))
+        pack = pack._replace(slots=tuple(slots), budget=pack.budget or preset.budget, frame=0)
+        return pack._replace(frame=count(self.rendered(pack)) - pack.tokens if pack.excerpts else 0)
 
     @cached_property
     def _flusher(self) -> Flusher:
@@ -437,6 +442,24 @@ def _both(start: Pack, again: Pack) -> Pack:
         slots=(*start.slots, *again.slots),
         frame=start.frame + again.frame,
     )
+
+
+def _on_error(pack: Pack, command: str, error: str) -> Pack:
+    """Without notes and memories that are on something else than this error."""
+    from hindbrain.context.capture.error_match import is_on_error
+    from hindbrain.context.capture.error_text import lines_of, understand_failure
+
+    failure = understand_failure(command, error)
+    telling = tuple(filter(None, (failure.error, failure.detail)))
+    others = lines_of(error)[-_ERROR_LINES:]
+    slots = []
+    for slot in pack.slots:
+        kept = slot.excerpts
+        if slot.name in ("memories", "relevant"):
+            kept = tuple(one for one in kept if is_on_error(one.text, telling, others))
+        if kept:
+            slots.append(slot._replace(excerpts=kept))
+    return pack._replace(slots=tuple(slots))
 
 
 def _told(pack: Pack, ledger: PageLedger) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ Pure. Knows nothing of fixes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ _LABELS = frozenset(
     "error err errors fatal failed failure npm warning warn e bash sh zsh docker line exit code exception"
     " traceback caused by remote hint command".split()
 )
+_LEAST_MENTION = 0.5  # of the words of a telling line, by a text that is on it
+_RARE_CODE = re.compile(r"_|[A-Z]\d{2}")  # LEADER_NOT_AVAILABLE, TS7016; unlike ValueError and ENOENT
 _COMMON = frozenset(
     "a an the to of in on at is are was were be been not no for from with and or it its this that you your"
     " have has had do did does by as if can could cannot please run running when while using use set".split()
@@ -93,6 +96,29 @@ def likeness(known: str, line: str, *, same_program: bool, cure: str = "") -> fl
     if not anchored and (old.telling < 2 or (old.telling <= _FEW_WORDS and not same_program)):
         return 0.0
     return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + 0.1 * shared + 0.05 * same_file)
+
+
+def is_on_error(text: str, telling: Iterable[str], others: Iterable[str] = ()) -> bool:
+    """Is a text on this error? `telling`: the lines that say most; `others`: more of the output, where more is asked."""
+    plain = text.casefold()
+    return any(_mentions(plain, line, 2, _LEAST_MENTION) for line in telling) or any(
+        _mentions(plain, line, _FEW_WORDS + 1, LEAST_COVER) for line in others
+    )
+
+
+def _mentions(text: str, line: str, least_words: int, least: float) -> bool:
+    read = read_error(line)
+    if any(code.casefold() in text for code in read.codes if _RARE_CODE.search(code)):
+        return True
+    words = {word for word in read.words if _weight(word) == 1.0}
+    terms = (
+        words
+        | read.names
+        | {code.casefold() for code in read.codes}
+        | {file.casefold() for file in read.files}
+    )
+    found = {term for term in terms if re.search(rf"(?<![^\W_]){re.escape(term)}", text)}
+    return len(found) >= least_words and len(found) >= least * len(terms)
 
 
 def _other_thing(old: Reading, new: Reading, cure: str) -> bool:

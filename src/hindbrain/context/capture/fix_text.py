@@ -26,9 +26,9 @@ def fix_line(fix: Fix) -> str:
 
 def told_fix(command: str, error: str, cure: str, created: str, worked: int) -> str:
     """A kept fix as an agent is told it, in one line: the cure, when, how well it is proved, and of what."""
-    when = f" on {created}" if created else ""
-    again = f", and {worked} time{'s' if worked > 1 else ''} since" if worked else ""
-    return f"This error was fixed here{when}{again}: {cure}. Then {_code(command)} had failed with {_code(error)}"
+    again = f"worked {worked} more time{'s' if worked > 1 else ''}" if worked else ""
+    proof = "; ".join(filter(None, (created, again)))
+    return f"Known fix{f' ({proof})' if proof else ''}: {cure.rstrip('.')}. Then: {_code(command)} failed with {_code(error)}"
 
 
 def importance_of(fix: Fix) -> float:
