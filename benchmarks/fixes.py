@@ -1,9 +1,11 @@
 """Does a failed command get the fix that worked before, and nothing when none is known?
 
-Each known failure happens once in a session of its own: the command fails, something is done, it works. Then, in
-new sessions, each fails twice more with other paths, numbers and names (`again`), and other commands fail of whose
-errors nothing is known, two thirds of them with words much like a known one (`silent`). The vault also has notes, some
-on errors without a known fix. All of `benchmarks/data/fixes.jsonl` was written by us, after public error messages.
+Each known failure happens once in a session of its own: the command fails, something is done, it works.
+Then, in new sessions, each fails twice more with other paths, numbers and names (`again`), and other
+commands fail of whose errors nothing is known, two thirds of them with words much like a known one
+(`silent`). The vault also has notes, some on errors without a known fix. All of
+`benchmarks/data/fixes.jsonl` was written by us, after public error messages.
+
 
 ours    what the failure hook tells, by the built-in table
 bm25    the fix whose error shares most words, idf-weighted, if it shares any
@@ -105,8 +107,10 @@ def read_data(limit: int = 0) -> Data:
     for line in _DATA.read_text("utf-8").splitlines():
         [(kind, told)] = json.loads(line).items()
         if kind == "known":
-            again = tuple(Failing(*given, told["name"]) for given in told["again"])
-            failed = Failing(*told["failed"], told["name"])
+            name = told["name"]
+            again = tuple(Failing(command, error, name) for command, error in told["again"])
+            command, error = told["failed"]
+            failed = Failing(command, error, name)
             steps = tuple(told["steps"])
             cases.append(Case(told["name"], failed, steps, told["worked"], told["tells"], again))
         elif kind == "silent":

@@ -207,6 +207,15 @@ class Context:
         turn = Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
         return self._with_receipt("failure", session, query, turn, begun)
 
+    def learn_fixes(self, session: SessionKey, messages: Sequence[Message]) -> None:
+        """Keep what solved failed commands in a conversation, and judge what was told in it."""
+        from hindbrain.context.capture.failures import FailureTracker
+        from hindbrain.context.capture.keeping import Keeper
+
+        tracker = FailureTracker()
+        fixes = tracker.feed(messages)
+        Keeper(self._reach.memory(), self._flusher, self._fixes).keep_fixes(session, fixes, tracker.attempts)
+
     def guard(self, *, tool: str, arguments: Mapping[str, object], cwd: str = "") -> Guarded:
         """May this tool call go on without a person's word?"""
         from hindbrain.context.guard import guard_call

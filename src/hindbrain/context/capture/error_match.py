@@ -1,8 +1,9 @@
 """Is one error the same as another one? Two lines in, a likeness out.
 
-A line is read as plain words, codes (ECONNREFUSED, TS7016, ModuleNotFoundError) and names (what is quoted, or looks like
-an identifier). Paths, addresses, versions, hashes and most numbers differ from run to run and do not count. Words
-must agree; codes must not differ; a name must be the same where the error is about just that name.
+A line is read as plain words, codes (ECONNREFUSED, TS7016, ModuleNotFoundError) and names (what is quoted,
+or looks like an identifier). Paths, addresses, versions, hashes and most numbers differ from run to run and
+do not count. Words must agree; codes must not differ; a name must be the same where the error is about just
+that name.
 Pure. Knows nothing of fixes.
 """
 
@@ -13,6 +14,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 LEAST_COVER = 0.75  # of the words of the known line, by weight
 _LEAST_SHARE = 0.45  # of the words of the other line
 _WHOLE = 0.99
@@ -22,15 +28,15 @@ _END_SCORE = 0.6  # of lines that only end alike
 _FEW_WORDS = 3  # with no more than that, another program with the same error is another matter
 _CODE_WEIGHT = 2.0
 _LIGHT = 0.3  # weight of words that every error has
-_LABELS = frozenset(
-    "error err errors fatal failed failure npm warning warn e bash sh zsh docker line exit code exception"
-    " traceback caused by remote hint command".split()
+_LABELS = _set(
+    "error err errors fatal failed failure npm warning warn e bash sh zsh docker line exit code exception "
+    "traceback caused by remote hint command"
 )
 _LEAST_MENTION = 0.5  # of the words of a telling line, by a text that is on it
 _RARE_CODE = re.compile(r"_|[A-Z]\d{2}")  # LEADER_NOT_AVAILABLE, TS7016; unlike ValueError and ENOENT
-_COMMON = frozenset(
-    "a an the to of in on at is are was were be been not no for from with and or it its this that you your"
-    " have has had do did does by as if can could cannot please run running when while using use set".split()
+_COMMON = _set(
+    "a an the to of in on at is are was were be been not no for from with and or it its this that you your "
+    "have has had do did does by as if can could cannot please run running when while using use set"
 )
 _QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\s]{1,120})[`'\"’”]")
 _URL = re.compile(r"\b[a-z][\w+.-]*://\S+|\b[\w.-]+@[\w.-]+(?::\S*)?")
@@ -55,9 +61,10 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z0-9]+)+\b")
 # Errors that say that a certain thing is missing: with another name it is another error.
 _OF_A_NAME = re.compile(
-    r"no module named|cannot find (?:module|package|name|declaration)|not found|no such file|not recogni[sz]ed"
-    r"|unrecogni[sz]ed|unknown |no such (?:option|module|command|service|table|column)|fixture |\bKeyError\b|is not set"
-    r"|not defined|undefined|undeclared|unresolved|no attribute|cannot import|could not find a (?:version|declaration)"
+    r"no module named|cannot find (?:module|package|name|declaration)|not found|no such file"
+    r"|recogni[sz]ed|unknown |no such (?:option|module|command|service|table|column)|fixture |\bKeyError\b"
+    r"|is not set|not defined|undefined|undeclared|unresolved|no attribute|cannot import"
+    r"|could not find a (?:version|declaration)"
     r"|no matching distribution|custom build command|unable to locate|\brefused\b|\brole\b|\bdatabase\b",
     re.IGNORECASE,
 )
@@ -99,7 +106,8 @@ def likeness(known: str, line: str, *, same_program: bool, cure: str = "") -> fl
 
 
 def is_on_error(text: str, telling: Iterable[str], others: Iterable[str] = ()) -> bool:
-    """Is a text on this error? `telling`: the lines that say most; `others`: more of the output, where more is asked."""
+    """Is a text on this error? `telling`: the lines that say most; `others`: more of the output, of which it
+    must say more."""
     plain = text.casefold()
     return any(_mentions(plain, line, 2, _LEAST_MENTION) for line in telling) or any(
         _mentions(plain, line, _FEW_WORDS + 1, LEAST_COVER) for line in others

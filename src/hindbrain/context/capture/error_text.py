@@ -40,8 +40,8 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^\S+\.\w+:\d+(?::\d+)?: (?!in )\S"), "first"),  # a compiler's
     (re.compile(r"(?:command not found|No such file or directory|[Pp]ermission denied|[Cc]onnection refused"
                 r"|not found|[Aa]ddress already in use|timed out|cannot |can't |denied|unable to )"), "last"),
-    (re.compile(r"[Cc]ould not |[Uu]nsupported |[Uu]nknown |does not |doesn't |couldn't |[Ii]nvalid |modified by this hook"
-                ), "first"),
+    (re.compile(r"[Cc]ould not |[Uu]nsupported |[Uu]nknown |does not |doesn't |couldn't |[Ii]nvalid "
+                r"|modified by this hook"), "first"),
     (re.compile(r"^make(?:\[\d+\])?: \*\*\* "), "first"),
     (re.compile(r"^(?!=+ ).*\b(?:FAILED|FAIL|failed|error)\b"), "last"),
 )  # fmt: skip
@@ -80,7 +80,8 @@ _NOISE = (
 )  # fmt: skip
 # A line that says that something failed and not what: a second line says that.
 _VAGUE = re.compile(
-    r"^(?:error: failed to push some refs|error: failed to parse manifest|ERROR: failed to solve: process |#\d+ ERROR: process "
+    r"^(?:error: failed to push some refs|error: failed to parse manifest"
+    r"|ERROR: failed to solve: process |#\d+ ERROR: process "
     r"|fatal: Could not read from remote repository|make(?:\[\d+\])?: \*\*\* \[|error: subprocess-exited"
     r"|FAILURE: Build failed|Error: Command failed|error: Process completed with exit code)"
 )
@@ -89,6 +90,9 @@ _SPECIFIC = re.compile(
     r"|is required|[Ii]nvalid|[Uu]nknown|[Cc]ould not|[Cc]annot|does not|parse error|missing"
 )
 _FRAME = re.compile(r"^[\s│╷╵╭╰─║╔╚×➤└├┌>|]+")  # around messages
+_OURS = (
+    '<memory_context source="hindbrain"'  # what we told of it before, where a host put that behind the output
+)
 _MARKS = re.compile(r"[#<>`'\"()\[\]{}|=*,;:!]+")
 
 
@@ -146,6 +150,7 @@ def normalised(line: str) -> str:
 
 
 def _lines(output: str) -> list[str]:
+    output = output.partition(_OURS)[0]
     if len(output) > _HEAD + _TAIL:
         output = output[:_HEAD] + "\n" + output[-_TAIL:]
     cleaned = _ANSI.sub("", output).replace("\r\n", "\n").replace("\r", "\n")

@@ -1,8 +1,8 @@
 """What became of fixes that were told: a log of ids in the state folder, and the counts it adds up to.
 
 One JSON line for each happening: `told` to a session, `heeded` (done after it was told), `helped` (then the
-command worked), `worked` and `failed` (done, told or not, and how that ended). A fix whose last end is a failure is
-withdrawn until it works again. Holds no text of any fix. A line that can't be written is lost, and stops nothing.
+command worked), `worked` and `failed` (done, told or not, and how that ended). A fix whose last end is a
+failure is withdrawn until it works again. Holds no text of any fix. A line that can't be written is lost.
 """
 
 from __future__ import annotations

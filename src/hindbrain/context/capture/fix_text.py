@@ -28,7 +28,8 @@ def told_fix(command: str, error: str, cure: str, created: str, worked: int) -> 
     """A kept fix as an agent is told it, in one line: the cure, when, how well it is proved, and of what."""
     again = f"worked {worked} more time{'s' if worked > 1 else ''}" if worked else ""
     proof = "; ".join(filter(None, (created, again)))
-    return f"Known fix{f' ({proof})' if proof else ''}: {cure.rstrip('.')}. Then: {_code(command)} failed with {_code(error)}"
+    known = f"Known fix ({proof})" if proof else "Known fix"
+    return f"{known}: {cure.rstrip('.')}. Then: {_code(command)} failed with {_code(error)}"
 
 
 def importance_of(fix: Fix) -> float:

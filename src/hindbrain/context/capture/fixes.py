@@ -1,7 +1,7 @@
 """The fixes of a vault: told after a failure, kept once, and judged by what became of them.
 
-A fix is a memory of the category issue with the tag `fix`; how it fared since stands in the fix log. Decides which fix is
-told and which is withdrawn; how errors are compared is `error_match`'s business.
+A fix is a memory of the category issue with the tag `fix`; how it fared since stands in the fix log. Decides
+which fix is told and which is withdrawn; how errors are compared is `error_match`'s business.
 """
 
 from __future__ import annotations

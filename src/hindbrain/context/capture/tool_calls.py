@@ -58,7 +58,9 @@ def call_text(tool: str, arguments: object) -> str:
         if runs_command(tool):
             for key in _COMMAND_KEYS:
                 if arguments.get(key):
-                    return _words(arguments[key])
+                    folder = arguments.get("cwd") if key == "argv" else ""  # of our own shell
+                    line = _words(arguments[key])
+                    return f"cd {folder} && {line}" if isinstance(folder, str) and folder else line
         return json.dumps(arguments, ensure_ascii=False, default=str)
     return _words(arguments)
 
@@ -85,8 +87,10 @@ def files_changed(call: Message) -> tuple[str, ...]:
 
 
 def change_made(call: Message, path: str) -> str:
-    """What a call changes in a file, in one short line: `old -> new`, or the line that was added; "" where the
-    call does not say, or where it says more than a line."""
+    """What a call changes in a file, in one short line: `old -> new`, or the line that was added.
+
+    "" where the call does not say, or where it changes more than a line.
+    """
     if "*** " in call.text:
         return _patched_line(call.text, path)
     try:
