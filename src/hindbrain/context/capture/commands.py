@@ -33,8 +33,8 @@ _LOOKING_VERBS = {
     "npm": _set("ls list view outdated"),
     "pip": _set("list show freeze"),
     "cargo": _set("tree metadata"),
-    "gh": _set("pr issue run"),
 }
+_GH_LOOKS = _set("list view status diff checks watch")  # gh pr view, gh run watch
 # Running these again tells whether something works; it is no step towards that.
 _CHECKS = frozenset((
     "pytest", "unittest", "tox", "nox", "mypy", "pyright", "ruff", "flake8", "pylint", "eslint", "tsc",
@@ -101,6 +101,8 @@ class Command(NamedTuple):
     def looks_only(self) -> bool:
         if self.writes:
             return False
+        if self.program == "gh":
+            return not _GH_LOOKS.isdisjoint((*self.targets, *self.verb.split()))
         return (
             not self.program or self.program in _LOOKERS or self.verb in _LOOKING_VERBS.get(self.program, ())
         )

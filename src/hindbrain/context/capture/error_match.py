@@ -19,7 +19,7 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-LEAST_COVER = 0.75  # of the words of the known line, by weight
+LEAST_COVER = 0.8  # of the words of the known line, by weight
 _LEAST_SHARE = 0.45  # of the words of the other line
 _WHOLE = 0.99
 _LEAST_SHARE_OF_MORE = 0.3  # where all of many words are there, and more around them
@@ -38,7 +38,10 @@ _COMMON = _set(
     "a an the to of in on at is are was were be been not no for from with and or it its this that you your "
     "have has had do did does by as if can could cannot please run running when while using use set"
 )
-_QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\s]{1,120})[`'\"’”]")
+_QUOTED = re.compile(
+    r"(?<!\w)(?:'([^'\s]{1,120})'|\"([^\"\s]{1,120})\"|`([^`\s]{1,120})`|[‘“]([^’”\s]{1,120})[’”])"
+)
+_ARROW = re.compile(r"\S+ -> \S+")  # main -> main
 _URL = re.compile(r"\b[a-z][\w+.-]*://\S+|\b[\w.-]+@[\w.-]+(?::\S*)?")
 _PATH = re.compile(r"(?:[A-Za-z]:)?[~.\w@+-]*(?:[\\/][\w.@+%=-]+)+[\\/]?")
 _EXCEPTION = re.compile(r"\b[A-Za-z_][\w.]*(?:Error|Exception|NotFound|Interrupt)\b")
@@ -153,13 +156,13 @@ def _end_alike(known: str, line: str) -> bool:
 def read_error(line: str) -> Reading:
     """A line as it is compared."""
     of_a_name = _OF_A_NAME.search(line) is not None
-    line = _PLACE.sub("", _TIME.sub(" ", line))
+    line = _ARROW.sub(" ", _PLACE.sub("", _TIME.sub(" ", line)))
     names = {name for match in _BARE_NAME.findall(line) for name in match if name}
     if _REFUSED.search(line):
         names |= set(_PORT.findall(line))
     files: set[str] = set()
     for quoted in _QUOTED.findall(line):
-        _take_name(quoted, names, files, of_a_name=of_a_name)
+        _take_name("".join(quoted), names, files, of_a_name=of_a_name)
     bare = _URL.sub(" ", line)
     codes = _codes(_PATH.sub(" ", bare), _PATH.sub(" ", _QUOTED.sub(" ", bare)))
     text = _QUOTED.sub(" ", bare)
@@ -172,7 +175,7 @@ def read_error(line: str) -> Reading:
         files |= set(_FILE.findall(text))
         names |= {name for name in _IDENTIFIER.findall(text) if name not in codes}
     text = _FILE.sub(" ", _DOTTED.sub(" ", _OPTION.sub(" ", text)))
-    text = _NUMBER.sub(" ", _VERSION.sub(" ", _VERSIONED.sub(" ", text)))
+    text = _NUMBER.sub(" ", _VERSION.sub(" ", _VERSIONED.sub(" ", _SHOUTED.sub(" ", text))))
     others = {one.casefold() for one in (*codes, *names)}
     words = {word.casefold() for word in _WORD.findall(text)} - others
     return Reading(
@@ -206,7 +209,8 @@ def _take_name(text: str, names: set[str], files: set[str], *, of_a_name: bool) 
 
 def _cover(one: Reading, other: Reading) -> float:
     """How much of `one` is in `other`, by weight."""
-    weights = {word: _weight(word) for word in one.words} | dict.fromkeys(one.codes, _CODE_WEIGHT)
+    weights = {word: _weight(word) for word in one.words}
+    weights |= {code: 1.0 if _EXCEPTION.fullmatch(code) else _CODE_WEIGHT for code in one.codes}
     total = sum(weights.values())
     there = other.words | other.codes
     return sum(weight for word, weight in weights.items() if word in there) / total if total else 0.0

@@ -81,6 +81,7 @@ _NOISE = (
 # A line that says that something failed and not what: a second line says that.
 _VAGUE = re.compile(
     r"^(?:error: failed to push some refs|error: failed to parse manifest"
+    r"|error: failed to run custom build command|ERROR: \S+BUILD:\d"
     r"|ERROR: failed to solve: process |#\d+ ERROR: process "
     r"|fatal: Could not read from remote repository|make(?:\[\d+\])?: \*\*\* \[|error: subprocess-exited"
     r"|FAILURE: Build failed|Error: Command failed|error: Process completed with exit code)"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hindbrain.context.capture.commands import understand_command
-from hindbrain.context.capture.error_match import likeness
+from hindbrain.context.capture.error_match import likeness, read_error
 from hindbrain.context.capture.error_text import Failure, lines_of, understand_failure
 from hindbrain.context.capture.failures import Attempt, Fix, Step
 from hindbrain.context.capture.fix_text import fix_line, short_path, shortened
@@ -101,7 +101,10 @@ def _fits(fix: KnownFix, failure: Failure, lines: Sequence[str]) -> float:
     same_program = understand_command(fix.command).program == understand_command(failure.command).program
     if fix.detail:  # the first line alone says little
         detail = _best(fix, fix.detail, failure, lines, same_program=same_program)
-        return detail if detail and same_program else 0.0
+        if detail and same_program:
+            return detail
+        if not read_error(fix.error).of_a_name:
+            return 0.0
     return _best(fix, fix.error, failure, lines, same_program=same_program)
 
 
