@@ -1,4 +1,4 @@
-"""`hindbrain run`: what solved a failed command in one run is told to the next one in which it fails so again."""
+"""`hindbrain run`: what solved a failed command in one run is told to the next one in which it fails so."""
 
 from __future__ import annotations
 

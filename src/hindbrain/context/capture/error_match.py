@@ -108,6 +108,19 @@ def likeness(known: str, line: str, *, same_program: bool, cure: str = "") -> fl
     return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + 0.1 * shared + 0.05 * same_file)
 
 
+def tokens_of(lines: Iterable[str]) -> frozenset[str]:
+    """All words and codes of an output, for `may_be_among`."""
+    read = [read_error(line) for line in lines]
+    return frozenset().union(*(one.words | one.codes for one in read))
+
+
+def may_be_among(known: str, tokens: frozenset[str]) -> bool:
+    """Can an error be the same as a line of an output with these tokens? A quick no spares comparing them all."""
+    return _covered(read_error(known), tokens) >= LEAST_COVER or (
+        _covered(read_error(known.rpartition(": ")[2]), tokens) >= _LEAST_COVER_OF_END
+    )
+
+
 def is_on_error(text: str, telling: Iterable[str], others: Iterable[str] = ()) -> bool:
     """Is a text on this error? `telling`: the lines that say most; `others`: more of the output, of which it
     must say more."""
@@ -209,10 +222,13 @@ def _take_name(text: str, names: set[str], files: set[str], *, of_a_name: bool) 
 
 def _cover(one: Reading, other: Reading) -> float:
     """How much of `one` is in `other`, by weight."""
+    return _covered(one, other.words | other.codes)
+
+
+def _covered(one: Reading, there: frozenset[str]) -> float:
     weights = {word: _weight(word) for word in one.words}
     weights |= {code: 1.0 if _EXCEPTION.fullmatch(code) else _CODE_WEIGHT for code in one.codes}
     total = sum(weights.values())
-    there = other.words | other.codes
     return sum(weight for word, weight in weights.items() if word in there) / total if total else 0.0
 
 

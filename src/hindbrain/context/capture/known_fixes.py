@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from hindbrain.context.capture.commands import understand_command
-from hindbrain.context.capture.error_match import likeness, read_error
+from hindbrain.context.capture.error_match import likeness, may_be_among, read_error, tokens_of
 from hindbrain.context.capture.error_text import Failure, lines_of, understand_failure
 from hindbrain.context.capture.failures import Attempt, Fix, Step
 from hindbrain.context.capture.fix_text import fix_line, short_path, shortened
@@ -46,6 +47,7 @@ class Fitting(NamedTuple):
     likeness: float  # 0..1
 
 
+@lru_cache(maxsize=4096)
 def read_fix(item: MemoryItem) -> KnownFix | None:
     """None for a memory that is no fix."""
     found = _FIX.match(item.text.strip())
@@ -76,7 +78,13 @@ def fitting(known: Sequence[KnownFix], command: str, output: str) -> list[Fittin
     """The fixes of the error that a command ended in, best first, the newer of two that fit as well."""
     failure = understand_failure(command, output)
     lines = [line for line in lines_of(output)[-_MOST_LINES:] if len(line) > 3]
-    found = [Fitting(fix, score) for fix in known if (score := _fits(fix, failure, lines))]
+    tokens = tokens_of((failure.error, failure.detail, *lines))
+    likely = [
+        fix
+        for fix in known
+        if any(may_be_among(_whole(one), tokens) for one in (fix.error, fix.detail) if one)
+    ]
+    found = [Fitting(fix, score) for fix in likely if (score := _fits(fix, failure, lines))]
     return sorted(found, key=lambda one: (round(one.likeness, 2), one.fix.item.created), reverse=True)
 
 
@@ -109,7 +117,7 @@ def _fits(fix: KnownFix, failure: Failure, lines: Sequence[str]) -> float:
 
 
 def _best(fix: KnownFix, known: str, failure: Failure, lines: Sequence[str], *, same_program: bool) -> float:
-    known = known.rpartition(" ")[0] if known.endswith("…") else known
+    known = _whole(known)
     telling = (failure.error, failure.detail)
     scores = [
         likeness(known, line, same_program=same_program, cure=fix.cure)
@@ -117,6 +125,11 @@ def _best(fix: KnownFix, known: str, failure: Failure, lines: Sequence[str], *, 
         for line in dict.fromkeys((*filter(None, telling), *lines))
     ]
     return max(scores, default=0.0)
+
+
+def _whole(line: str) -> str:
+    """Without a last word that was cut."""
+    return line.rpartition(" ")[0] if line.endswith("…") else line
 
 
 def _as_told(step: Step) -> str:
