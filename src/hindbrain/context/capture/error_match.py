@@ -115,7 +115,7 @@ def tokens_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def may_be_among(known: str, tokens: frozenset[str]) -> bool:
-    """Can an error be the same as a line of an output with these tokens? A quick no spares comparing them all."""
+    """Can an error be the same as a line of an output with these tokens? A quick no spares comparing all."""
     return _covered(read_error(known), tokens) >= LEAST_COVER or (
         _covered(read_error(known.rpartition(": ")[2]), tokens) >= _LEAST_COVER_OF_END
     )
