@@ -194,7 +194,7 @@ def _one(part: str) -> Command:
         program = "python"
     if program in ("pip3",):
         program = "pip"
-    verb, applied = _verb(rest) if program in _VERBS else ("", rest)
+    verb, applied = _verb(program, rest) if program in _VERBS else ("", rest)
     # A number is the value of an option, and tried with another one it is the same attempt.
     targets = frozenset(word for word in applied if not word.startswith("-") and not word.isdigit())
     prefix = " ".join(every[: len(every) - len(rest)])
@@ -209,12 +209,13 @@ def _in_place(program: str, rest: list[str]) -> bool:
     return program in _IN_PLACE and any(word.startswith("-i") for word in rest)
 
 
-def _verb(rest: list[str]) -> tuple[str, list[str]]:
-    """`run build` is one verb: scripts have names."""
+def _verb(program: str, rest: list[str]) -> tuple[str, list[str]]:
+    """`run build` is one verb: scripts have names. Images have options before theirs."""
     named = [word for word in rest if not word.startswith("-")]
     if not named:
         return "", rest
-    if named[0] in ("run", "compose", "exec") and len(named) > 1:
+    is_script = named[0] == "compose" or program not in ("docker", "podman")
+    if named[0] in ("run", "compose", "exec") and len(named) > 1 and is_script:
         return f"{named[0]} {named[1]}", [word for word in rest if word not in named[:2]]
     return named[0], [word for word in rest if word != named[0]]
 

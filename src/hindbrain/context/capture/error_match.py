@@ -68,7 +68,9 @@ _OF_A_NAME = re.compile(
     r"|recogni[sz]ed|unknown |no such (?:option|module|command|service|table|column)|fixture |\bKeyError\b"
     r"|is not set|not defined|undefined|undeclared|unresolved|no attribute|cannot import"
     r"|could not find a (?:version|declaration)"
-    r"|no matching distribution|custom build command|unable to locate|\brefused\b|\brole\b|\bdatabase\b",
+    r"|no matching distribution|custom build command|unable to locate|refused"
+    r"|\b(?:role|user|group|database|schema|type|function|extension|image|network|volume|service)\b"
+    r".+not exist",
     re.IGNORECASE,
 )
 # The name stands before the words, bare: `bash: pnpm: command not found`, `zsh: command not found: pnpm`.
@@ -102,7 +104,10 @@ def likeness(known: str, line: str, *, same_program: bool, cure: str = "") -> fl
     if cover < LEAST_COVER or share < (_LEAST_SHARE_OF_MORE if whole else _LEAST_SHARE):
         return _END_SCORE if same_program and _end_alike(known, line) else 0.0
     shared, same_file = bool(old.names & new.names), bool(old.files & new.files)
-    anchored = shared or same_file or bool(old.codes & new.codes)
+    codes = old.codes & new.codes
+    # An exception alone says what kind of error it is, and not which.
+    sure_code = any(old.telling >= 2 or not _EXCEPTION.fullmatch(code) for code in codes)
+    anchored = shared or same_file or sure_code
     if not anchored and (old.telling < 2 or (old.telling <= _FEW_WORDS and not same_program)):
         return 0.0
     return min(1.0, 0.5 * cover + 0.25 * share + 0.1 * same_program + 0.1 * shared + 0.05 * same_file)

@@ -84,12 +84,14 @@ _VAGUE = re.compile(
     r"|error: failed to run custom build command|ERROR: \S+BUILD:\d"
     r"|ERROR: failed to solve: process |#\d+ ERROR: process "
     r"|fatal: Could not read from remote repository|make(?:\[\d+\])?: \*\*\* \[|error: subprocess-exited"
-    r"|FAILURE: Build failed|Error: Command failed|error: Process completed with exit code)"
+    r"|FAILURE: Build failed|Error making API request"
+    r"|Error: Command failed|error: Process completed with exit code)"
 )
 _SPECIFIC = re.compile(
     r"^! \[|[Pp]ermission denied|not found|[Nn]o such|[Rr]efused|^remote: error|fatal error|\berror:"
     r"|is required|[Ii]nvalid|[Uu]nknown|[Cc]ould not|[Cc]annot|does not|parse error|missing"
 )
+_WARNING = re.compile(r"(?i:warn(?:ing)?)\b")
 _FRAME = re.compile(r"^[\s│╷╵╭╰─║╔╚×➤└├┌>|]+")  # around messages
 _OURS = (
     '<memory_context source="hindbrain"'  # what we told of it before, where a host put that behind the output
@@ -173,6 +175,7 @@ def _telling_line(lines: list[str]) -> str:
         if reasons:
             return _unframed(reasons[-1])
     lines = [line if line.lstrip().startswith(">") else _unframed(line) for line in lines]
+    lines = [line for line in lines if not _WARNING.match(line)] or lines
     for pattern, which in _KINDS:
         matching = [line for line in lines if pattern.search(line.strip())]
         if matching:
@@ -186,7 +189,7 @@ def _detail(lines: list[str], error: str) -> str:
     if not _VAGUE.search(error):
         return ""
     others = [line for line in map(_unframed, lines) if line != error and not _VAGUE.search(line)]
-    return next((line for line in others if _SPECIFIC.search(line)), "")
+    return next((line for line in others if _SPECIFIC.search(line)), others[-1] if others else "")
 
 
 def _failed_test(lines: list[str]) -> str:

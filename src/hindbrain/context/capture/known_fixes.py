@@ -19,6 +19,10 @@ from hindbrain.vault.items.item import MemoryItem
 
 _MOST_LINES = 60  # of an output
 _ELSEWHERE = 0.85  # of the likeness, where the line is not what the output ends in
+_CODE_FAULTS = frozenset((
+    "TypeError", "ValueError", "KeyError", "IndexError", "AttributeError", "NameError", "AssertionError",
+    "ZeroDivisionError", "ReferenceError",
+))  # fmt: skip
 _SPAN = r"(?P<{0}>`+)(?P<{1}>.+?)(?<!`)(?P={0})(?!`)"
 _FIX = re.compile(
     rf"{_SPAN.format('t1', 'command')} failed with {_SPAN.format('t2', 'error')}"
@@ -106,7 +110,10 @@ def is_done(fix: KnownFix, attempt: Attempt) -> bool:
 
 
 def _fits(fix: KnownFix, failure: Failure, lines: Sequence[str]) -> float:
-    same_program = understand_command(fix.command).program == understand_command(failure.command).program
+    before, now = understand_command(fix.command), understand_command(failure.command)
+    same_program = before.program == now.program
+    if before.targets != now.targets and _is_own_fault(fix):
+        return 0.0
     if fix.detail:  # the first line alone says little
         detail = _best(fix, fix.detail, failure, lines, same_program=same_program)
         if detail and same_program:
@@ -114,6 +121,11 @@ def _fits(fix: KnownFix, failure: Failure, lines: Sequence[str]) -> float:
         if not read_error(fix.error).of_a_name:
             return 0.0
     return _best(fix, fix.error, failure, lines, same_program=same_program)
+
+
+def _is_own_fault(fix: KnownFix) -> bool:
+    """Was the fault in the code that was run, which only an edit of that code mends?"""
+    return all(kind == "edited" for kind, _ in fix.steps) and bool(_CODE_FAULTS & read_error(fix.error).codes)
 
 
 def _best(fix: KnownFix, known: str, failure: Failure, lines: Sequence[str], *, same_program: bool) -> float:
