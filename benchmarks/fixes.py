@@ -20,6 +20,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -218,6 +219,7 @@ def _by_words(cases: Sequence[Case]) -> Callable[[Failing], list[tuple[float, st
             total += idf * own[word] * (_K1 + 1) / (own[word] + _K1 * (1 - _B + _B * len(text) / mean))
         return total
 
+    @cache
     def ranked(failing: Failing) -> list[tuple[float, str]]:
         asked = _words(failing)
         scores = [(score(asked, text), case.name) for case, text in zip(cases, texts, strict=True)]
