@@ -18,6 +18,7 @@ from benchmarks import (
     conflicts,
     drift,
     false_injection,
+    fixes,
     flush_rules,
     harm,
     hook_latency,
@@ -59,8 +60,8 @@ ALL = tuple(
     for module in (
         locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
         memory_lane, late_interaction, drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server,
-        hook_latency, service_latency, tool_tokens, learning, real_runs, run_answers, harm, learn_scale,
-        agent_overhead,
+        hook_latency, service_latency, tool_tokens, learning, real_runs, run_answers, fixes, harm,
+        learn_scale, agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -41,6 +41,8 @@ class Hands(NamedTuple):
     approver: Approver
     listener: Listener
     cancelled: Callable[[], bool]
+    # What is known of a call that failed, by its tool, its arguments and what it said; "" for nothing.
+    known_fix: Callable[[str, Arguments, str], str] = lambda *_: ""
 
 
 def carry_out(record: RunRecord, hands: Hands) -> bool:
@@ -78,7 +80,10 @@ def _carry_out_one(record: RunRecord, call: ToolCall, hands: Hands) -> bool:
     if tool.effect != "read":
         record.note(Started(call.id))
     sourced = tool.sourced(arguments, record.progress.taint.level)
-    _return(record, call, hands.toolbox.run(tool, sourced), hands)
+    result = hands.toolbox.run(tool, sourced)
+    if result.failed and (known := hands.known_fix(call.name, plain(arguments), result.text)):
+        result = result._replace(text=f"{result.text}\n\n{known}")
+    _return(record, call, result, hands)
     return True
 
 

@@ -7,6 +7,7 @@ check and no model: those are the kit's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.agent.carrying_out import Hands
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from hindbrain.agent.safety.gate import Gate
     from hindbrain.agent.tools.tool import Toolbox
     from hindbrain.learn.service import Learned
-    from hindbrain.models.chat import ChatModel, ToolCall, Usage
+    from hindbrain.memory.tools.tool import Arguments
+    from hindbrain.models.chat import ChatMessage, ChatModel, ToolCall, Usage
 
 _LONGEST_REASON = 300
 _CUT = "Your answer was cut off: it was too long. Go on with a shorter one."
@@ -51,6 +53,14 @@ class Kit(NamedTuple):
     priced: Callable[[Usage], Usage] = lambda usage: usage
     # Told of a conversation before it is condensed; answers with what a person should know of it.
     keep: Callable[[Talk], Sequence[str]] | None = None
+    fixes: KnownFixes | None = None
+
+
+class KnownFixes(NamedTuple):
+    """What earlier sessions know of failed commands, and what this run adds to it."""
+
+    tell: Callable[[str, str, Arguments, str], str]  # run, tool, arguments, what it said: "" for nothing
+    keep: Callable[[str, Sequence[ChatMessage]], None]  # run, what was said and done in it
 
 
 class Company(NamedTuple):
@@ -76,6 +86,8 @@ class Orchestrator:
         )
         room = Room(window, kit.toolbox.specs(), company.listener, kit.keep, summarizer)
         hands = Hands(kit.toolbox, kit.gate, company.approver, company.listener, company.cancelled)
+        if kit.fixes is not None:
+            hands = hands._replace(known_fix=partial(kit.fixes.tell, record.run))
         self._means = Means(kit.chat, room, hands, kit.priced)
 
     def carry_through(self) -> RunResult:
@@ -236,6 +248,8 @@ class Orchestrator:
         if ended.end == "cancelled" or self._company.cancelled():
             return None
         try:
+            if self._kit.fixes is not None:
+                self._kit.fixes.keep(self._record.run, self._record.progress.messages)
             return self._kit.learn(not ended.blameless)  # a service that is down is not asked once more
         except Exception as error:  # noqa: BLE001  what was done is done, whatever can be learned from it
             told = str(error) if isinstance(error, HindbrainError) else type(error).__name__

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hindbrain.agent.channels.tables import owner_channels
-from hindbrain.agent.orchestrator import Kit
+from hindbrain.agent.messages import to_messages
+from hindbrain.agent.orchestrator import Kit, KnownFixes
 from hindbrain.agent.preparing import Knowledge, prepare
 from hindbrain.agent.prompt.system_prompt import PromptParts
 from hindbrain.agent.run import RunRequest
+from hindbrain.agent.safety.approval import SHELL
 from hindbrain.agent.safety.command import shell_place
 from hindbrain.agent.safety.gate import Around, Gate
 from hindbrain.agent.safety.own_things import OwnThings
@@ -21,6 +23,8 @@ from hindbrain.agent.tools.shell import Shell
 from hindbrain.agent.verify.by_shell import senses_by
 from hindbrain.agent.verify.engine import VerificationEngine
 from hindbrain.agent.verify.judge import Judge
+from hindbrain.base.errors import HindbrainError
+from hindbrain.context.capture.tool_calls import call_text
 from hindbrain.context.turn import SessionKey
 from hindbrain.memory.policy.provenance import lowest
 from hindbrain.models.chat import priced
@@ -31,9 +35,11 @@ if TYPE_CHECKING:
     from hindbrain.agent.room import Talk
     from hindbrain.agent.tools.tool import Toolbox
     from hindbrain.base.clock import Clock
+    from hindbrain.context.messages import Message
     from hindbrain.learn.service import Learning
     from hindbrain.memory.service import Memory
-    from hindbrain.models.chat import ChatModel, Usage
+    from hindbrain.memory.tools.tool import Arguments
+    from hindbrain.models.chat import ChatMessage, ChatModel, Usage
 
 
 class Supplies(NamedTuple):
@@ -77,6 +83,7 @@ def outfit(supplies: Supplies, request: RunRequest, chat: ChatModel, cancelled: 
         learn=lambda with_model: supplies.learning().learn(with_model=with_model),
         priced=partial(_priced, supplies),
         keep=partial(_keep, supplies.knowledge) if request.preset else None,
+        fixes=_known_fixes(supplies.knowledge) if request.preset else None,
     )
 
 
@@ -134,6 +141,30 @@ def _keep(knowledge: Knowledge, talk: Talk) -> Sequence[str]:
     # That it is time was decided, sooner than a host would: so the window counts as full.
     flushed = context.flush(session, talk.messages, tokens=talk.tokens, window=talk.tokens)
     return flushed.notices if flushed is not None else ()
+
+
+def _known_fixes(knowledge: Knowledge) -> KnownFixes:
+    def tell(run: str, tool: str, arguments: Arguments, text: str) -> str:
+        if tool != SHELL:
+            return ""
+        session, command = SessionKey("own", run), call_text(tool, arguments)
+        try:
+            return knowledge.context().failure(session, tool=tool, command=command, error=text).text
+        except HindbrainError:
+            return ""  # the call failed all the same, and that is what the model has to know
+
+    def keep(run: str, messages: Sequence[ChatMessage]) -> None:
+        knowledge.context().learn_fixes(
+            SessionKey("own", run), [_as_command(one) for one in to_messages(messages)]
+        )
+
+    return KnownFixes(tell, keep)
+
+
+def _as_command(message: Message) -> Message:
+    """A call of the shell as the line that it runs."""
+    called = message.role == "assistant" and message.tool == SHELL
+    return message._replace(text=call_text(message.tool, message.text)) if called else message
 
 
 def _priced(supplies: Supplies, usage: Usage) -> Usage:

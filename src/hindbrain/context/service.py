@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hindbrain.base.errors import HindbrainError, IndexFault
 from hindbrain.context.packs.assembling import Sources, Wanted, assemble, is_empty
 from hindbrain.context.packs.null_file import shipped_nulls
-from hindbrain.context.packs.pack import Pack
+from hindbrain.context.packs.pack import FilledSlot, Pack
 from hindbrain.context.packs.preset import Preset, load_preset
 from hindbrain.context.packs.rendering import Form, render
 from hindbrain.context.receipts import Happening, Receipts, receipt_of
@@ -30,6 +30,7 @@ from hindbrain.vault.actions import action
 if TYPE_CHECKING:
     from hindbrain.base.clock import Clock
     from hindbrain.context.capture.catching_up import Capture, CaughtUp
+    from hindbrain.context.capture.fixes import Fixes
     from hindbrain.context.flush.flusher import Flushed, Flusher
     from hindbrain.context.flush.plan import FlushPlan
     from hindbrain.context.flush.taking import TakenFlush
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from hindbrain.vault.layout import Layout
 
 _ANYWHERE = Filters()
+_ERROR_LINES = 60  # of an output that notes may be on
 _SESSIONS = 32  # ledgers that a warm process keeps open
 
 
@@ -184,7 +186,7 @@ class Context:
         return self._with_receipt("turn", session, prompt, turn, begun) if keep_receipt else turn
 
     def failure(self, session: SessionKey, *, tool: str, command: str, error: str) -> Turn:
-        """A command or a test failed: what is known of that failure, and what helped."""
+        """A command or a test failed: the fix that worked before, else what notes say of that failure."""
         from hindbrain.context.capture.error_text import query_for
 
         begun = time.perf_counter()
@@ -192,10 +194,27 @@ class Context:
         if not query:
             return self._with_receipt("failure", session, "", Turn(), begun)
         ledger = self._ledger(session)
-        pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=_held(session, ledger))
+        held = _held(session, ledger)
+        fixes = self._fixes
+        told = fixes.tell(session, command, error, held=held)
+        if told is None:
+            pack = self._pack_or_say(query, preset="turn", tool=tool, exclude=held | fixes.ids())
+            pack = self._measured(_on_error(pack, command, error))
+        else:
+            slot = FilledSlot("fixes", 0, 0, (told,))
+            pack = self._measured(Pack("turn", query, 0, (slot,), confidence=told.confidence))
         ledger.inject(pack)
         turn = Turn(self.rendered(pack), pack, notices=_told(pack, ledger))
         return self._with_receipt("failure", session, query, turn, begun)
+
+    def learn_fixes(self, session: SessionKey, messages: Sequence[Message]) -> None:
+        """Keep what solved failed commands in a conversation, and judge what was told in it."""
+        from hindbrain.context.capture.failures import FailureTracker
+        from hindbrain.context.capture.keeping import Keeper
+
+        tracker = FailureTracker()
+        fixes = tracker.feed(messages)
+        Keeper(self._reach.memory(), self._flusher, self._fixes).keep_fixes(session, fixes, tracker.attempts)
 
     def guard(self, *, tool: str, arguments: Mapping[str, object], cwd: str = "") -> Guarded:
         """May this tool call go on without a person's word?"""
@@ -307,6 +326,27 @@ class Context:
         return Capture(reach.memory(), self._flusher, reach.state, reach.clock, own=own)
 
     @cached_property
+    def _fixes(self) -> Fixes:
+        from hindbrain.context.capture.fixes import Fixes
+
+        return Fixes(self._reach.memory, self._reach.state, self._reach.clock)
+
+    def _measured(self, pack: Pack) -> Pack:
+        """With what it costs, where it was not assembled or was made smaller."""
+        from hindbrain.context.packs.rendering import slot_text
+        from hindbrain.context.tokens import EstimatedTokens
+
+        preset, count = self.preset(pack.preset), EstimatedTokens().count
+        slots = []
+        for slot in pack.slots:
+            excerpts = tuple(one._replace(tokens=count(one.text)) for one in slot.excerpts)
+            slot = slot._replace(excerpts=excerpts)
+            tokens = count(slot_text(slot, form=preset.form, tagged=len(pack.slots) > 1))
+            slots.append(slot._replace(tokens=tokens, budget=max(slot.budget, tokens)))
+        pack = pack._replace(slots=tuple(slots), budget=pack.budget or preset.budget, frame=0)
+        return pack._replace(frame=count(self.rendered(pack)) - pack.tokens if pack.excerpts else 0)
+
+    @cached_property
     def _flusher(self) -> Flusher:
         from hindbrain.context.flush.flusher import Flusher
 
@@ -415,6 +455,24 @@ def _both(start: Pack, again: Pack) -> Pack:
         slots=(*start.slots, *again.slots),
         frame=start.frame + again.frame,
     )
+
+
+def _on_error(pack: Pack, command: str, error: str) -> Pack:
+    """Without notes and memories that are on something else than this error."""
+    from hindbrain.context.capture.error_match import is_on_error
+    from hindbrain.context.capture.error_text import lines_of, understand_failure
+
+    failure = understand_failure(command, error)
+    telling = tuple(filter(None, (failure.error, failure.detail)))
+    others = lines_of(error)[-_ERROR_LINES:]
+    slots = []
+    for slot in pack.slots:
+        kept = slot.excerpts
+        if slot.name in ("memories", "relevant"):
+            kept = tuple(one for one in kept if is_on_error(one.text, telling, others))
+        if kept:
+            slots.append(slot._replace(excerpts=kept))
+    return pack._replace(slots=tuple(slots))
 
 
 def _told(pack: Pack, ledger: PageLedger) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from hindbrain.edge.output import safe
 from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
+    from hindbrain.context.capture.fix_log import FixCounts
     from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.output import Output
     from hindbrain.learn.feedback.returns import Return
@@ -34,17 +35,21 @@ class Section(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def sections_of(stats: Stats, used: Sequence[UseFigures] = ()) -> list[Section]:
+def sections_of(
+    stats: Stats, used: Sequence[UseFigures] = (), fixes: FixCounts | None = None
+) -> list[Section]:
     """What there is to say; a section that would say nothing is left out."""
     found = [
         _runs(stats), _learned(stats), _memory(stats), _hosts(stats), _slots(stats), _answers(used),
-        _background(stats),
+        _fixes(fixes), _background(stats),
     ]  # fmt: skip
     return [section for section in found if section.rows]
 
 
-def plain_lines(stats: Stats, used: Sequence[UseFigures] = ()) -> Iterator[str]:
-    for number, section in enumerate(sections_of(stats, used)):
+def plain_lines(
+    stats: Stats, used: Sequence[UseFigures] = (), fixes: FixCounts | None = None
+) -> Iterator[str]:
+    for number, section in enumerate(sections_of(stats, used, fixes)):
         if number:
             yield ""
         yield section.title
@@ -53,7 +58,9 @@ def plain_lines(stats: Stats, used: Sequence[UseFigures] = ()) -> Iterator[str]:
             yield f"  {row.label:<{_LABEL}} {row.value:<{width if row.bars else 0}}   {row.bars}".rstrip()
 
 
-def show_panels(stats: Stats, out: Output, used: Sequence[UseFigures] = ()) -> None:
+def show_panels(
+    stats: Stats, out: Output, used: Sequence[UseFigures] = (), fixes: FixCounts | None = None
+) -> None:
     """On a terminal. Fits 80 columns, and fewer."""
     from rich import box
     from rich.console import Console
@@ -62,7 +69,7 @@ def show_panels(stats: Stats, out: Output, used: Sequence[UseFigures] = ()) -> N
     from rich.text import Text
 
     console = Console(file=out.stdout, width=min(_WIDEST, out.width), highlight=False)
-    for section in sections_of(stats, used):
+    for section in sections_of(stats, used, fixes):
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(width=_LABEL, style="dim")
         table.add_column(ratio=1, overflow="fold")
@@ -214,6 +221,19 @@ def _answers(used: Sequence[UseFigures]) -> Section:
                 Row(safe(one.slot), f"{one.used} of {plural(one.excerpts, 'excerpt')} ({share}): {told}")
             )
     return Section("Of these, used in answers, by slot", tuple(rows))
+
+
+def _fixes(fixes: FixCounts | None) -> Section:
+    if fixes is None or not fixes.told:
+        return Section("Fixes of failed commands", ())
+    told = plural(fixes.told, "time")
+    rows = [
+        Row("heeded", f"{fixes.heeded} of {told} told ({percent(fixes.heeded / fixes.told)})"),
+        Row("helped", f"{fixes.helped} of {plural(fixes.heeded, 'time')} heeded"),
+    ]
+    if fixes.withdrawn:
+        rows.append(Row("withdrawn", f"{fixes.withdrawn}, since they failed when they were done last"))
+    return Section("Fixes of failed commands", tuple(rows))
 
 
 def _background(stats: Stats) -> Section:

@@ -25,6 +25,7 @@ from hindbrain.context.capture.belonging import is_for
 from hindbrain.context.capture.cursors import Cursor, Cursors, place_at, short_id, still_there
 from hindbrain.context.capture.events import by_session, ids_of, in_parts, last_time, last_told
 from hindbrain.context.capture.failures import FailureTracker
+from hindbrain.context.capture.fixes import Fixes
 from hindbrain.context.capture.heard import add_heard
 from hindbrain.context.capture.keeping import (
     Keeper,
@@ -96,8 +97,9 @@ class Capture:
     ) -> None:
         """`own`: keeps what was said to our own agent; None: `flusher` does."""
         self._memory = memory
-        self._keeper = Keeper(memory, flusher)
-        self._own_keeper = Keeper(memory, own) if own is not None else self._keeper
+        fixes = Fixes(lambda: memory, state, clock)
+        self._keeper = Keeper(memory, flusher, fixes)
+        self._own_keeper = Keeper(memory, own, fixes) if own is not None else self._keeper
         self._state = state
         self._clock = clock
         self._ticks = ticks
@@ -296,7 +298,9 @@ class Capture:
         outcome = Outcome(len(new))
         try:
             outcome = outcome.plus(
-                keeper.keep(new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd)
+                keeper.keep(
+                    new, cursor.session, fixes, before=cursor.said, cwd=cursor.cwd, attempts=tracker.attempts
+                )
             )
         except Exception as error:
             # Whatever it is, it must not keep all that comes later from being captured.

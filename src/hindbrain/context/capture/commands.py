@@ -33,8 +33,8 @@ _LOOKING_VERBS = {
     "npm": _set("ls list view outdated"),
     "pip": _set("list show freeze"),
     "cargo": _set("tree metadata"),
-    "gh": _set("pr issue run"),
 }
+_GH_LOOKS = _set("list view status diff checks watch")  # gh pr view, gh run watch
 # Running these again tells whether something works; it is no step towards that.
 _CHECKS = frozenset((
     "pytest", "unittest", "tox", "nox", "mypy", "pyright", "ruff", "flake8", "pylint", "eslint", "tsc",
@@ -58,6 +58,7 @@ _VERBS = frozenset((
     "hg", "pip3",
 ))  # fmt: skip
 _MOVES = frozenset(("cd", "pushd", "popd", "set", "clear"))
+_MOVE = re.compile(r"(?:cd|pushd) \S")
 _RUNNERS = {  # words in front of the program that is really run
     "sudo": 0, "time": 0, "nohup": 0, "exec": 0, "command": 0, "env": 0, "npx": 0, "bunx": 0, "xvfb-run": 0,
     "timeout": 1, "nice": 0, "stdbuf": 0,
@@ -86,6 +87,7 @@ class Command(NamedTuple):
     prefix: str = ""  # what stands before the program: variables, sudo, uv run, a folder
     writes: bool = False  # it looks only, but into a file
     before: tuple[str, ...] = ()  # what was done in the same line before it, as far as that changes something
+    moved: str = ""  # the last `cd` of the line before it, or the whole of a line that only moves
 
     @property
     def name(self) -> str:
@@ -99,13 +101,17 @@ class Command(NamedTuple):
     def looks_only(self) -> bool:
         if self.writes:
             return False
+        if self.program == "gh":
+            return not _GH_LOOKS.isdisjoint((*self.targets, *self.verb.split()))
         return (
             not self.program or self.program in _LOOKERS or self.verb in _LOOKING_VERBS.get(self.program, ())
         )
 
     @property
     def checks_only(self) -> bool:
-        return self.program in _CHECKS or self.verb in _CHECKING_VERBS.get(self.program, ())
+        if self.program in _CHECKS:
+            return "install" not in self.targets  # playwright install
+        return self.verb in _CHECKING_VERBS.get(self.program, ())
 
 
 def understand_command(text: str) -> Command:
@@ -115,14 +121,16 @@ def understand_command(text: str) -> Command:
 
 @lru_cache(maxsize=256)
 def _understood(text: str) -> Command:
-    found = [command for command in map(_one, _parts(text)) if command.program]
+    parts = [_one(part) for part in _parts(text)]
+    found = [command for command in parts if command.program]
+    moved = next((one.plain for one in reversed(parts) if not one.program and _MOVE.match(one.plain)), "")
     if not found:
-        return Command("", "", frozenset(), " ".join(text.split()))
+        return Command("", "", frozenset(), " ".join(text.split()), moved=moved)
     doing = [number for number, command in enumerate(found) if not command.looks_only]
     at = doing[-1] if doing else len(found) - 1
     hides_exit = at < len(found) - 1 or _PIPED.search(_unquoted(text)) is not None
     before = tuple(command.plain for command in found[:at] if command.changes_something)
-    return found[at]._replace(hides_exit=hides_exit, before=before)
+    return found[at]._replace(hides_exit=hides_exit, before=before, moved=moved)
 
 
 def is_retry(later: Command, earlier: Command) -> bool:
@@ -186,8 +194,9 @@ def _one(part: str) -> Command:
         program = "python"
     if program in ("pip3",):
         program = "pip"
-    verb, applied = _verb(rest) if program in _VERBS else ("", rest)
-    targets = frozenset(word for word in applied if not word.startswith("-"))
+    verb, applied = _verb(program, rest) if program in _VERBS else ("", rest)
+    # A number is the value of an option, and tried with another one it is the same attempt.
+    targets = frozenset(word for word in applied if not word.startswith("-") and not word.isdigit())
     prefix = " ".join(every[: len(every) - len(rest)])
     writes = program in _LOOKERS and (bool(_WRITES.search(_unquoted(part))) or _in_place(program, rest))
     # Where the output goes is the point of such a command only.
@@ -200,12 +209,13 @@ def _in_place(program: str, rest: list[str]) -> bool:
     return program in _IN_PLACE and any(word.startswith("-i") for word in rest)
 
 
-def _verb(rest: list[str]) -> tuple[str, list[str]]:
-    """`run build` is one verb: scripts have names."""
+def _verb(program: str, rest: list[str]) -> tuple[str, list[str]]:
+    """`run build` is one verb: scripts have names. Images have options before theirs."""
     named = [word for word in rest if not word.startswith("-")]
     if not named:
         return "", rest
-    if named[0] in ("run", "compose", "exec") and len(named) > 1:
+    is_script = named[0] == "compose" or program not in ("docker", "podman")
+    if named[0] in ("run", "compose", "exec") and len(named) > 1 and is_script:
         return f"{named[0]} {named[1]}", [word for word in rest if word not in named[:2]]
     return named[0], [word for word in rest if word != named[0]]
 

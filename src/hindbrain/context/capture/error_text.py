@@ -30,11 +30,18 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
      "last"),
     (re.compile(r"^error(?:\[E\d+\])?: (?!could not compile|aborting)|^\S+\(\d+,\d+\): error "
                 r"|^.+:\d+:\d+: error:?"), "first"),
+    (re.compile(r"^E\s{2,}\S"), "first"),  # pytest, without an exception
     (re.compile(r"^(?:FAILED|ERROR) \S+ - "), "first"),
-    (re.compile(r"^npm (?:ERR!|error) (?!code|A complete log|\s*$)\S"), "first"),
-    (re.compile(r"^(?:fatal|remote: error|ERROR|Error|error|failed|panic|Unhandled)\b:?\s*\S"), "first"),
+    (re.compile(r"^npm (?:ERR!|error) (?!code|syscall|path|errno|A complete log|\s*$)\S"), "first"),
+    (re.compile(r"^(?!ERROR|Error|remote)[\w.-]+: [Ee]rror:? \S"), "first"),  # psql: error: ...
+    (re.compile(r"^(?:fatal|remote: error|ERROR|Error|error|failed|panic|Unhandled)\b:?\s*"
+                r"(?!usage:|\S+::)\S"), "first"),
+    (re.compile(r"^(?!YN0000)[A-Z]{1,5}\d{3,5}:? \S"), "first"),  # a code: YN0028
+    (re.compile(r"^\S+\.\w+:\d+(?::\d+)?: (?!in )\S"), "first"),  # a compiler's
     (re.compile(r"(?:command not found|No such file or directory|[Pp]ermission denied|[Cc]onnection refused"
                 r"|not found|[Aa]ddress already in use|timed out|cannot |can't |denied|unable to )"), "last"),
+    (re.compile(r"[Cc]ould not |[Uu]nsupported |[Uu]nknown |does not |doesn't |couldn't |[Ii]nvalid "
+                r"|modified by this hook"), "first"),
     (re.compile(r"^make(?:\[\d+\])?: \*\*\* "), "first"),
     (re.compile(r"^(?!=+ ).*\b(?:FAILED|FAIL|failed|error)\b"), "last"),
 )  # fmt: skip
@@ -71,6 +78,24 @@ _NOISE = (
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds|minutes|bytes|[KMG]i?B)\b"), "#"),
     (re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.])"), "#"),
 )  # fmt: skip
+# A line that says that something failed and not what: a second line says that.
+_VAGUE = re.compile(
+    r"^(?:error: failed to push some refs|error: failed to parse manifest"
+    r"|error: failed to run custom build command|ERROR: \S+BUILD:\d"
+    r"|ERROR: failed to solve: process |#\d+ ERROR: process "
+    r"|fatal: Could not read from remote repository|make(?:\[\d+\])?: \*\*\* \[|error: subprocess-exited"
+    r"|FAILURE: Build failed|Error making API request"
+    r"|Error: Command failed|error: Process completed with exit code)"
+)
+_SPECIFIC = re.compile(
+    r"^! \[|[Pp]ermission denied|not found|[Nn]o such|[Rr]efused|^remote: error|fatal error|\berror:"
+    r"|is required|[Ii]nvalid|[Uu]nknown|[Cc]ould not|[Cc]annot|does not|parse error|missing"
+)
+_WARNING = re.compile(r"(?i:warn(?:ing)?)\b")
+_FRAME = re.compile(r"^[\s│╷╵╭╰─║╔╚×➤└├┌>|]+")  # around messages
+_OURS = (
+    '<memory_context source="hindbrain"'  # what we told of it before, where a host put that behind the output
+)
 _MARKS = re.compile(r"[#<>`'\"()\[\]{}|=*,;:!]+")
 
 
@@ -82,11 +107,12 @@ class Failure(NamedTuple):
     error: str  # the line that tells most
     test: str  # the first test that failed; "" when it was no test
     signature: str  # equal for equal failures
+    detail: str = ""  # a second line, where the first one says little
 
     @property
     def query(self) -> str:
         """What to search with."""
-        return _query(self.name, self.test, self.error)
+        return _query(self.name, self.test, f"{self.error} {self.detail}")
 
 
 def has_failed(command: Command, output: str, *, failed: bool) -> bool:
@@ -103,10 +129,11 @@ def understand_failure(command: str, output: str) -> Failure:
     what = understand_command(command)
     lines = _lines(output)
     error = _telling_line(lines)
+    detail = _detail(lines, error)
     test = _failed_test(lines)
     named = test.rpartition("::")[2] if test else ""
-    signature = "|".join((what.name, named, normalised(error)))
-    return Failure(what.plain[:_LONGEST_LINE], what.name, error, test, signature)
+    signature = "|".join((what.name, named, normalised(error), *([normalised(detail)] if detail else [])))
+    return Failure(what.plain[:_LONGEST_LINE], what.name, error, test, signature, detail)
 
 
 def query_for(tool: str, command: str, error: str) -> str:
@@ -126,13 +153,29 @@ def normalised(line: str) -> str:
 
 
 def _lines(output: str) -> list[str]:
+    output = output.partition(_OURS)[0]
     if len(output) > _HEAD + _TAIL:
         output = output[:_HEAD] + "\n" + output[-_TAIL:]
     cleaned = _ANSI.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
     return [line[:_LONGEST_LINE].rstrip() for line in cleaned.split("\n") if line.strip()]
 
 
+def lines_of(output: str) -> list[str]:
+    """The lines of an output as they are compared with known errors, each once."""
+    return list(dict.fromkeys(re.sub(r"^E\s+", "", _unframed(line)) for line in _lines(output)))
+
+
+def _unframed(line: str) -> str:
+    return _FRAME.sub("", line).strip()
+
+
 def _telling_line(lines: list[str]) -> str:
+    if "* What went wrong:" in lines:  # gradle: its last reason is the cause
+        reasons = [line for line in lines[lines.index("* What went wrong:") + 1 :] if line.startswith("> ")]
+        if reasons:
+            return _unframed(reasons[-1])
+    lines = [line if line.lstrip().startswith(">") else _unframed(line) for line in lines]
+    lines = [line for line in lines if not _WARNING.match(line)] or lines
     for pattern, which in _KINDS:
         matching = [line for line in lines if pattern.search(line.strip())]
         if matching:
@@ -140,6 +183,13 @@ def _telling_line(lines: list[str]) -> str:
             return re.sub(r"^E\s+", "", line.strip())
     plain = [line for line in lines if not line.startswith(("Exit code", "Exit Code", "Process exited"))]
     return plain[-1].strip() if plain else ""
+
+
+def _detail(lines: list[str], error: str) -> str:
+    if not _VAGUE.search(error):
+        return ""
+    others = [line for line in map(_unframed, lines) if line != error and not _VAGUE.search(line)]
+    return next((line for line in others if _SPECIFIC.search(line)), others[-1] if others else "")
 
 
 def _failed_test(lines: list[str]) -> str:

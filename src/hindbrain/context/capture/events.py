@@ -19,6 +19,8 @@ from hindbrain.context.capture.transcripts.wrappers import said_in_prompt
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
 
+TOOL_EVENTS = ("tool-failed", "tool-ok")
+
 
 def by_session(events: Sequence[Event]) -> list[tuple[SessionKey, list[Event]]]:
     """Events of each session, the session that waits longest first."""
@@ -47,7 +49,7 @@ def answer_of(event: Event) -> list[Message]:
 def others_of(event: Event) -> list[Message]:
     """What else an event tells: the call of a tool, and messages that a host hands over."""
     found: list[Message] = []
-    if event.event in ("tool-failed", "tool-ok") and event.command:
+    if event.event in TOOL_EVENTS and event.command:
         command, output, failed = texts(event.command), texts(event.output), event.event == "tool-failed"
         found = [
             Message("assistant", command, event.tool, event.id, at=event.at, id=f"{event.id}/call"),

@@ -20,7 +20,7 @@ from hindbrain.context.capture.commands import (
     understand_command,
 )
 from hindbrain.context.capture.error_text import Failure, has_failed, understand_failure
-from hindbrain.context.capture.tool_calls import files_changed, runs_command
+from hindbrain.context.capture.tool_calls import change_made, files_changed, runs_command
 from hindbrain.context.messages import Message
 
 _MOST_OPEN = 8
@@ -30,6 +30,12 @@ _MOST_STEPS = 8  # more than that is a day's work, not a fix, unless somebody sa
 _MOST_KEPT_STEPS = 20
 _OLDEST = 60  # commands after which a failure that nobody came back to is given up
 _MOST_WHY = 220  # characters
+# What is said where a file is looked for in the wrong folder. Elsewhere `cd` is no cure.
+_WRONG_PLACE = re.compile(
+    r"no such file|not a git repository|could not (?:read|find|open)|no (?:rule|targets|configuration|module)"
+    r"|not found|can(?:no|')t (?:find|open)|ENOENT|does not (?:exist|contain)|missing script",
+    re.IGNORECASE,
+)
 _WHY = re.compile(
     r"\b(?:because|the (?:issue|problem|cause|reason|fix|error) (?:was|is)|root cause|due to|turns out"
     r"|caused by|was missing|is missing|wasn't installed|not installed|needs to be|needed to|requires"
@@ -45,6 +51,7 @@ class Step(NamedTuple):
 
     kind: str  # ran, edited
     what: str  # the command, or the file
+    how: str = ""  # of an edit: the line that changed; "" when it is not known, or is more than one
 
 
 class Fix(NamedTuple):
@@ -56,6 +63,14 @@ class Fix(NamedTuple):
     why: str = ""  # the agent's own sentence; "" when it gave none
     in_vain: tuple[Step, ...] = ()  # done before, and it failed in the same way again
     times: int = 1  # that it failed
+
+
+class Attempt(NamedTuple):
+    """A failed command that was tried again after something was done."""
+
+    failure: Failure  # before
+    steps: tuple[Step, ...]  # done since then, the other command line among them
+    worked: bool  # False: it failed in the same way again
 
 
 class _Open(NamedTuple):
@@ -78,7 +93,7 @@ class _Call(NamedTuple):
     """A call whose result has not come yet, as far as it matters."""
 
     command: str  # "" when it runs none
-    files: tuple[str, ...]  # that it changes
+    edits: tuple[Step, ...]  # that it makes
 
 
 class FailureTracker:
@@ -86,6 +101,7 @@ class FailureTracker:
 
     def __init__(self, state: Mapping[str, object] | None = None) -> None:
         self._open, self._calls, self._edited = _restored(state or {})
+        self.attempts: list[Attempt] = []  # seen by `feed`
 
     def feed(self, messages: Iterable[Message]) -> list[Fix]:
         """Take in what was said and done; returns the failures that were solved by it."""
@@ -103,14 +119,15 @@ class FailureTracker:
         """What is still open, as plain values."""
         return {
             "open": [one._asdict() for one in self._open],
-            "calls": {call: [made.command, list(made.files)] for call, made in self._calls.items()},
+            "calls": {call: [made.command, list(made.edits)] for call, made in self._calls.items()},
             "edited": self._edited,
         }
 
     def _called(self, message: Message) -> None:
         command = message.text[:_LONGEST_COMMAND] if runs_command(message.tool) else ""
-        made = _Call(command, files_changed(message))
-        if made.command or made.files:
+        edits = tuple(Step("edited", file, change_made(message, file)) for file in files_changed(message))
+        made = _Call(command, edits)
+        if made.command or made.edits:
             self._calls[message.call or "?"] = made
             for old in list(self._calls)[:-_MOST_CALLS]:
                 del self._calls[old]
@@ -119,9 +136,9 @@ class FailureTracker:
         made = self._calls.pop(message.call or "?", None)
         if made is None:
             return []
-        if made.files:
+        if made.edits:
             if not message.failed:
-                self._do([Step("edited", file) for file in made.files])
+                self._do(made.edits)
                 self._edited = True
             return []
         text = made.command
@@ -143,6 +160,7 @@ class FailureTracker:
             now = _Open(failure, given[:_LONGEST_COMMAND], while_editing=self._edited)
         else:
             in_vain = _added(same.in_vain, same.steps)
+            self._attempted(same, command, worked=False)
             now = same._replace(steps=(), in_vain=in_vain, times=same.times + 1, age=0, why="", closed=False)
         kept = [one for one in (*others, *gone, now) if one.age <= _OLDEST]
         self._open = kept[-_MOST_OPEN:]
@@ -154,11 +172,22 @@ class FailureTracker:
         if not solved and command.changes_something:
             done.append(Step("ran", command.plain))
         self._do(done)
+        if command.moved and not command.program:
+            self._open = [_moved(one, command) for one in self._open]
+        for one in solved:
+            self._attempted(_with(one, command), command, worked=True)
         pairs = [(_fix(_with(one, command), command), one) for one in solved]
         fixes = [fix for fix, one in pairs if fix is not None and _worth_knowing(fix, one)]
         claimed = [step for fix in fixes for step in fix.steps]
         self._open = [one._replace(claimed=_added(one.claimed, claimed)) for one in self._open]
         return fixes
+
+    def _attempted(self, one: _Open, command: Command, *, worked: bool) -> None:
+        before = understand_command(one.given)
+        other = "" if one.closed else other_way(command, before)
+        steps = (*one.steps, *([Step("ran", other)] if other else []))
+        if steps:
+            self.attempts.append(Attempt(one.failure, steps, worked))
 
     def _do(self, steps: Sequence[Step]) -> None:
         self._open = [
@@ -192,7 +221,17 @@ def _with(one: _Open, command: Command) -> _Open:
     """With what was done in the line of the next attempt itself: `pip install x && pytest`."""
     known = understand_command(one.given).before
     done = [Step("ran", text) for text in command.before if text not in known]
-    return one if one.closed else one._replace(steps=_added(one.steps, done))
+    return one if one.closed else _moved(one._replace(steps=_added(one.steps, done)), command)
+
+
+def _moved(one: _Open, command: Command) -> _Open:
+    """With the change of the folder, where the error may come from being in the wrong one."""
+    before = understand_command(one.given).moved
+    if one.closed or not command.moved or command.moved == before:
+        return one
+    if not _WRONG_PLACE.search(f"{one.failure.error} {one.failure.detail}"):
+        return one
+    return one._replace(steps=_added(one.steps, [Step("ran", command.moved)]))
 
 
 def _fix(one: _Open, command: Command) -> Fix | None:
@@ -201,7 +240,8 @@ def _fix(one: _Open, command: Command) -> Fix | None:
     if not one.steps and not worked:
         return None
     # What has solved another failure may have solved this one, too, but is the less likely cure.
-    own = tuple(step for step in one.steps if step not in one.claimed)
+    claimed = {(step.kind, step.what) for step in one.claimed}
+    own = tuple(step for step in one.steps if (step.kind, step.what) not in claimed)
     return Fix(one.failure, own or one.steps, worked, one.why, one.in_vain, one.times)
 
 
@@ -218,9 +258,10 @@ def _passed_on(one: _Open) -> _Open:
 
 
 def _added(steps: tuple[Step, ...], new: Sequence[Step]) -> tuple[Step, ...]:
-    """Each once, in the order of the last time."""
-    kept = [step for step in steps if step not in new]
-    return (*kept, *dict.fromkeys(new))[-_MOST_KEPT_STEPS:]
+    """Each once, in the order of the last time; of several edits of a file the last."""
+    again = {(step.kind, step.what) for step in new}
+    kept = [step for step in steps if (step.kind, step.what) not in again]
+    return (*kept, *{(step.kind, step.what): step for step in new}.values())[-_MOST_KEPT_STEPS:]
 
 
 def _restored(state: Mapping[str, object]) -> tuple[list[_Open], dict[str, _Call], bool]:
@@ -229,16 +270,15 @@ def _restored(state: Mapping[str, object]) -> tuple[list[_Open], dict[str, _Call
     calls: dict[str, _Call] = {}
     with contextlib.suppress(TypeError, ValueError, LookupError, AttributeError, OverflowError):
         found += [_restored_one(told) for told in cast("list[dict[str, Any]]", state.get("open", []))]
-        for call, (command, files) in cast("dict[str, Any]", state.get("calls", {})).items():
-            calls[str(call)] = _Call(str(command), tuple(str(file) for file in files))
+        for call, (command, edits) in cast("dict[str, Any]", state.get("calls", {})).items():
+            calls[str(call)] = _Call(str(command), tuple(Step(*map(str, edit)) for edit in edits))
     return found, calls, bool(state.get("edited"))
 
 
 def _restored_one(told: Mapping[str, Any]) -> _Open:
     """From what JSON has made of it: lists for tuples."""
     steps: dict[str, Any] = {
-        name: tuple(Step(str(kind), str(what)) for kind, what in told[name])
-        for name in ("steps", "in_vain", "claimed")
+        name: tuple(Step(*map(str, step)) for step in told[name]) for name in ("steps", "in_vain", "claimed")
     }
     plain = {name: type(default)(told[name]) for name, default in _DEFAULTS.items() if name not in steps}
     failure = Failure(*(str(part) for part in told["failure"]))

@@ -18,9 +18,18 @@ _IMPORTANCE = {True: 0.6, False: 0.4}  # of a cure that can be repeated as it is
 
 def fix_line(fix: Fix) -> str:
     """The line that is stored."""
-    failed = f"{_code(fix.failure.command)} failed with {_code(fix.failure.error or 'an error')}"
+    told = ", ".join(_code(line) for line in (fix.failure.error or "an error", fix.failure.detail) if line)
+    failed = f"{_code(fix.failure.command)} failed with {told}"
     line = f"{failed}; fixed by: {'; '.join(_cure(fix))}"
     return f"{line} ({_sentence(fix.why)})" if fix.why else line
+
+
+def told_fix(command: str, error: str, cure: str, created: str, worked: int) -> str:
+    """A kept fix as an agent is told it, in one line: the cure, when, how well it is proved, and of what."""
+    again = f"worked {worked} more time{'s' if worked > 1 else ''}" if worked else ""
+    proof = "; ".join(filter(None, (created, again)))
+    known = f"Known fix ({proof})" if proof else "Known fix"
+    return f"{known}: {cure.rstrip('.')}. Then: {_code(command)} failed with {_code(error)}"
 
 
 def importance_of(fix: Fix) -> float:
@@ -31,7 +40,7 @@ def _cure(fix: Fix) -> list[str]:
     told: list[str] = []
     for step in fix.steps[-_MOST_STEPS:]:
         if step.kind == "edited" and told and told[-1].startswith("edited "):
-            told[-1] += f", {_code(_short_path(step.what))}"
+            told[-1] += f", {_told(step).removeprefix('edited ')}"
         else:
             told.append(_told(step))
     if fix.worked:
@@ -40,19 +49,26 @@ def _cure(fix: Fix) -> list[str]:
 
 
 def _told(step: Step) -> str:
-    return f"edited {_code(_short_path(step.what))}" if step.kind == "edited" else f"ran {_code(step.what)}"
+    if step.kind != "edited":
+        return f"ran {_code(step.what)}"
+    return f"edited {_code(short_path(step.what))}" + (f": {_code(step.how)}" if step.how else "")
 
 
-def _short_path(path: str) -> str:
+def short_path(path: str) -> str:
     """The last three parts: where a project lies on this machine says nothing."""
     parts = path.replace("\\", "/").split("/")
     return "/".join(parts[-3:]) if len(parts) > 3 else path
 
 
+def shortened(text: str) -> str:
+    """On one line, as long as a line of ours may be."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
 def _code(text: str) -> str:
     """As a code span, whatever it holds."""
-    text = " ".join(text.split())
-    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    text = shortened(text)
     if "`" not in text:
         return f"`{text}`"
     ticks = "`" * (max(len(run) for run in re.findall("`+", text)) + 1)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 from hindbrain.base.errors import HindbrainError
 from hindbrain.base.files import make_folder, replace_file
-from hindbrain.context.capture.failures import Fix
+from hindbrain.context.capture.failures import Attempt, Fix
 from hindbrain.context.capture.fix_text import fix_line, importance_of
 from hindbrain.context.capture.places import ASIDE
 from hindbrain.context.messages import Message
 from hindbrain.context.turn import SessionKey
 
 if TYPE_CHECKING:
+    from hindbrain.context.capture.fixes import Fixes
     from hindbrain.context.capture.spool import Event
     from hindbrain.context.flush.flusher import Flushed
     from hindbrain.memory.service import Memory
@@ -69,9 +70,10 @@ class Outcome(NamedTuple):
 class Keeper:
     """For one thread, as the memory is."""
 
-    def __init__(self, memory: Memory, flusher: Keeps) -> None:
+    def __init__(self, memory: Memory, flusher: Keeps, fixes: Fixes) -> None:
         self._memory = memory
         self._flusher = flusher
+        self._fixes = fixes
 
     def keep(
         self,
@@ -81,6 +83,7 @@ class Keeper:
         *,
         before: str,
         cwd: str,
+        attempts: Sequence[Attempt] = (),
     ) -> Outcome:
         """Store what was said and what was solved; durable when this returns. Raises what hindered it.
 
@@ -97,6 +100,12 @@ class Keeper:
             outcome = Outcome(
                 stored=stored, held=len(flushed.held), problems=flushed.notices, tasks=len(flushed.tasks)
             )
+        return outcome.plus(self.keep_fixes(session, fixes, attempts))
+
+    def keep_fixes(self, session: SessionKey, fixes: Sequence[Fix], attempts: Sequence[Attempt]) -> Outcome:
+        """Judge the known fixes by what was tried, and store the new ones; raises as `keep` does."""
+        self._fixes.judge(session, attempts)
+        outcome = Outcome()
         for fix in fixes:
             outcome = outcome.plus(self._remember(fix))
         return outcome
@@ -104,6 +113,8 @@ class Keeper:
     def _remember(self, fix: Fix) -> Outcome:
         """A failure and its cure, as a known issue. It quotes a tool's output, so it is a tool's word."""
         line = fix_line(fix)
+        if self._fixes.is_known(fix):
+            return Outcome(not_stored=(NotStored(line, "the same fix of the same error is known"),))
         try:
             answer = self._memory.remember(
                 line, category="issue", importance=importance_of(fix), source="tool", tags=FIX_TAGS,

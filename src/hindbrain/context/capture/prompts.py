@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from hindbrain.context.capture.events import answer_of, others_of, prompt_of
+from hindbrain.context.capture.events import TOOL_EVENTS, answer_of, others_of, prompt_of
 from hindbrain.context.capture.spool import PROMPT, Event
 from hindbrain.context.messages import Message
 
@@ -103,7 +103,7 @@ def pair_events(
                 silent.append(answer.id)
             if event.event != _COMPACTING:  # in the middle of a turn
                 pairs = pairs._replace(answer=mark)
-        if not recorded:
+        if not recorded or event.event in TOOL_EVENTS:  # no record has those
             found += others_of(event)
     return Told(tuple(found), pairs, tuple(silent), answered)
 

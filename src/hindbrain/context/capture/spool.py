@@ -25,6 +25,7 @@ _BAD = ".bad"
 _LONGEST = 8_000_000  # bytes of one event; a prompt of 5 MB passes
 _STALE_S = 86_400.0  # a half written file of that age has no writer any more
 _LATEST = 1e11  # seconds since the epoch; no calendar reaches further
+_WITH_SECRETS = ("prompt", "command", "output")
 _NO_TEXTS = ("id", "at", "messages")
 
 
@@ -54,12 +55,12 @@ class Spooled(NamedTuple):
 
 
 def keep_event(state: Path, event: Mapping[str, object]) -> None:
-    """Keep one event as `append_event` does, without the secrets in what the person said."""
-    prompt = event.get("prompt")
-    if isinstance(prompt, str) and prompt:
+    """Keep one event as `append_event` does, without the secrets in what was said, run and printed."""
+    said = {name: text for name in _WITH_SECRETS if isinstance(text := event.get(name), str) and text}
+    if said:
         from hindbrain.base.secrets import redact  # here: its rules cost time to compile
 
-        event = {**event, "prompt": redact(prompt)[0]}
+        event = {**event, **{name: redact(text)[0] for name, text in said.items()}}
     append_event(state, event)
 
 

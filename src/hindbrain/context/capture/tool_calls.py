@@ -22,11 +22,14 @@ _EDITORS = frozenset((
     "write_to_file", "replace_in_file", "delete_file", "patch", "update",
 ))  # fmt: skip
 _SLOT_TOOLS = frozenset(("memory_search", "memory_get", "memory_save"))  # as OpenClaw knows its memory
-_COMMAND_KEYS = ("command", "cmd", "script", "input")
+_COMMAND_KEYS = ("command", "cmd", "argv", "script", "input")
 _FILE_KEYS = ("file_path", "path", "notebook_path", "target_file", "filename", "filePath", "absolute_path")
 _SHELL_PROGRAMS = frozenset(
     ("bash", "sh", "zsh", "dash", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash")
 )
+_OLD_KEYS = ("old_string", "old_str", "old_text", "oldString", "search")
+_NEW_KEYS = ("new_string", "new_str", "new_text", "newString", "replace")
+_LEAST_CHANGE, _LONGEST_CHANGE = 4, 80  # characters of a change that are worth telling, and that are told
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 
 
@@ -55,7 +58,9 @@ def call_text(tool: str, arguments: object) -> str:
         if runs_command(tool):
             for key in _COMMAND_KEYS:
                 if arguments.get(key):
-                    return _words(arguments[key])
+                    folder = arguments.get("cwd") if key == "argv" else ""  # of our own shell
+                    line = _words(arguments[key])
+                    return f"cd {folder} && {line}" if isinstance(folder, str) and folder else line
         return json.dumps(arguments, ensure_ascii=False, default=str)
     return _words(arguments)
 
@@ -79,6 +84,62 @@ def files_changed(call: Message) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path.strip() for path in _PATCHED.findall(patch)))
     named = next((arguments[key] for key in _FILE_KEYS if isinstance(arguments.get(key), str)), "")
     return (named,) if named else ()
+
+
+def change_made(call: Message, path: str) -> str:
+    """What a call changes in a file, in one short line: `old -> new`, or the line that was added.
+
+    "" where the call does not say, or where it changes more than a line.
+    """
+    if "*** " in call.text:
+        return _patched_line(call.text, path)
+    try:
+        arguments = json.loads(call.text)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(arguments, dict):
+        return ""
+    edits = arguments.get("edits")
+    first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else arguments
+    old = next((first[key] for key in _OLD_KEYS if isinstance(first.get(key), str)), None)
+    new = next((first[key] for key in _NEW_KEYS if isinstance(first.get(key), str)), None)
+    return "" if old is None or new is None else _change(old.splitlines(), new.splitlines())
+
+
+def _patched_line(text: str, path: str) -> str:
+    """Of a patch: the part on this file."""
+    part = next(
+        (part for part in text.split("*** ") if part.partition("File: ")[2].startswith(f"{path}\n")),
+        "",
+    )
+    if not part and text.startswith("{"):
+        try:
+            inner = json.loads(text)
+        except (ValueError, RecursionError):
+            return ""
+        given = inner.values() if isinstance(inner, dict) else ()
+        return next((_patched_line(one, path) for one in given if isinstance(one, str) and "*** " in one), "")
+    lines = part.splitlines()[1:]
+    return _change(
+        [line[1:] for line in lines if line.startswith("-")],
+        [line[1:] for line in lines if line.startswith("+")],
+    )
+
+
+def _change(old: list[str], new: list[str]) -> str:
+    gone = [" ".join(line.split()) for line in old if line not in new]
+    came = [" ".join(line.split()) for line in new if line not in old]
+    gone, came = [line for line in gone if line], [line for line in came if line]
+    if len(came) > 1 or len(gone) > 1 or len("".join(came + gone)) < _LEAST_CHANGE:
+        return ""
+    if came and gone:
+        both = f"{gone[0]} -> {came[0]}"
+        return both if len(both) <= _LONGEST_CHANGE else _cut(came[0])
+    return _cut(came[0]) if came else f"without {_cut(gone[0])}" if gone else ""
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_CHANGE else line[: _LONGEST_CHANGE - 1] + "…"
 
 
 def _words(value: object) -> str:

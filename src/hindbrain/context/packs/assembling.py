@@ -102,7 +102,8 @@ class Wanted(NamedTuple):
 
     intent: Intent
     preset: Preset
-    excluded: frozenset[str] = frozenset()  # passages that are in the window already
+    # Passages that are in the window already, and ids of memories that are not wanted.
+    excluded: frozenset[str] = frozenset()
     filters: Filters = Filters()
     prompt: str = ""  # as it was given: what was learned is matched with the whole command
     needs_index: bool = True  # False: an index that can't be asked costs its slots, and a notice says so
@@ -267,10 +268,11 @@ class _Assembly:
 
     def _lane(self, room: Room) -> Read:
         """The memories that fit the prompt, one line each. They compete with each other, not with notes."""
-        close = [fit for fit in self._memory_fits if fit.close][:_LANE_LINES]
+        excluded = self._wanted.excluded
+        close = [fit for fit in self._memory_fits if fit.close and fit.item.id not in excluded][:_LANE_LINES]
         self._left_out["memories"] += [
             LeftOut(f"{fit.item.path}:{fit.item.line}", "unlikely", "memories", 0, fit.margin, 0.0)
-            for fit in self._memory_fits[len(close) :][:_LANE_LEFT_OUT]
+            for fit in [fit for fit in self._memory_fits if fit not in close][:_LANE_LEFT_OUT]
         ]
         margins = {(fit.item.path, fit.item.line): fit.margin for fit in close}
         lines = memory_lines(self._sources.memory(), (fit.item for fit in close), room)

@@ -36,6 +36,7 @@ SLOT_TAGS = {
     "lessons": "avoid_mistakes",
     "tasks": "open_tasks",
     "history": "history",
+    "fixes": "known_fix",
     "skills": "skills",
 }
 _LONGEST_QUERY = 80  # the prompt itself stands beside the block

@@ -16,6 +16,7 @@ from hindbrain.edge.output import Output
 
 if TYPE_CHECKING:
     from hindbrain.app import App
+    from hindbrain.context.capture.fix_log import FixCounts
     from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.svg_plot import Plot
     from hindbrain.learn.stats.figures import Counts, Stats
@@ -40,13 +41,15 @@ def run(args: Namespace, out: Output) -> int:
         target = _plot_file(args.plot, app.root) if args.plot else None
         stats = app.learning.stats(days=args.days)
         used = _used(app, args.days)
+        fixes = _fixes(app, args.days)
     if target is not None:
         _write_plot(target, stats)
     if out.json:
         answers = [one._asdict() for one in used]
-        out.data(stats_data(stats) | {"answers": answers, "plot": "" if target is None else str(target)})
+        told = {"answers": answers, "fixes": fixes._asdict(), "plot": "" if target is None else str(target)}
+        out.data(stats_data(stats) | told)
         return 0
-    _show(stats, used, out)
+    _show(stats, used, fixes, out)
     if target is not None:
         out.say(f"the picture is in {str(target)!r}")
     return 0
@@ -63,16 +66,22 @@ def _used(app: App, days: int) -> tuple[UseFigures, ...]:
         return ()
 
 
-def _show(stats: Stats, used: Sequence[UseFigures], out: Output) -> None:
+def _fixes(app: App, days: int) -> FixCounts:
+    from hindbrain.context.capture.fix_log import FixLog
+
+    return FixLog(app.state).counts(since=app.clock.now() - days * 86_400.0 if days else 0.0)
+
+
+def _show(stats: Stats, used: Sequence[UseFigures], fixes: FixCounts, out: Output) -> None:
     from hindbrain.edge.stats_text import plain_lines, show_panels
 
     if not stats.all.runs and not stats.hosts.sessions:
         when = f" in the last {plural(stats.days, 'day')}" if stats.days else ""
         out.say(f"there are no finished runs{when}; {RUNS_HINT}")
     elif out.on_terminal:
-        show_panels(stats, out, used)
+        show_panels(stats, out, used, fixes)
     else:
-        for line in plain_lines(stats, used):
+        for line in plain_lines(stats, used, fixes):
             out.line(line)
 
 

@@ -261,6 +261,7 @@ class Doing:
         A daemon ends when a person pauses for long; the next prompt of the same session wants it again.
         """
         self._keep_beginning()
+        self._keep_heard()
         self._note_session()
         outcome = "failed" if self.note else "asked" if answer.ask else "ok" if answer.text else "nothing"
         if self.event.verb == KEEP and not self.note and self.request.verb:
@@ -288,6 +289,28 @@ class Doing:
             append_event(self._app_state(), self.request.began)
         except (OSError, HindbrainError) as error:
             self.note = self.note or f"disk: the session's beginning was not noted: {error}"
+
+    def _keep_heard(self) -> None:
+        """How a command ended: by the daemon, else here."""
+        if self.request.heard is None:
+            return
+        from hindbrain.base.errors import HindbrainError
+        from hindbrain.context.capture.spool import keep_event
+        from hindbrain.edge.daemon.address import likely_folder
+        from hindbrain.edge.daemon.client import ask
+
+        folder, event = likely_folder(os.environ), {"event": self.request.heard}
+        try:
+            if (
+                folder
+                and ask(folder, KEEP, "", event, near=self._cwd, timeout_s=self._for_daemon_s) is not None
+            ):
+                return
+            if self.root is None:
+                self._find_vault()
+            keep_event(self._app_state(), self.request.heard)
+        except (OSError, HindbrainError) as error:
+            self.note = self.note or f"disk: how a command ended was not noted: {error}"
 
     def _note_session(self) -> None:
         """Note that the agent is at work, where no verb did; after a turn, look at what was ticked in it."""

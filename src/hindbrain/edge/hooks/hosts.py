@@ -35,11 +35,11 @@ class Event:
 class Host:
     """One host."""
 
-    __slots__ = ("asks", "events", "form", "keeps", "longest", "name", "title")
+    __slots__ = ("asks", "events", "form", "keeps", "longest", "name", "records", "title")
 
     def __init__(
         self, name: str, title: str, form: str, events: tuple[Event, ...], *, keeps: bool = True,
-        asks: bool = True, longest: int = 10_000,
+        asks: bool = True, longest: int = 10_000, records: bool = True,
     ) -> None:  # fmt: skip
         self.name = name  # the first argument of hindbrain-hook
         self.title = title
@@ -47,6 +47,7 @@ class Host:
         self.events = events
         self.keeps = keeps  # what was injected stays in its window until it compacts
         self.asks = asks  # a person can be asked before a tool call; else it is refused, with the reason
+        self.records = records  # its record of a conversation has what commands printed
         self.longest = longest  # characters that may be injected at once
 
     def event(self, name: str) -> Event | None:
@@ -110,6 +111,7 @@ HOSTS: tuple[Host, ...] = (
             Event("stop", "stop", KEEP, "", 5, 2.0),
             Event("session-end", "sessionEnd", KEEP, "", 5, 1.0),
         ),
+        records=False,
     ),
     Host(
         "opencode", "OpenCode", "plain",
@@ -124,6 +126,7 @@ HOSTS: tuple[Host, ...] = (
         ),
         keeps=False,  # the shim puts what it is given into the system prompt of each request
         asks=False,
+        records=False,
     ),
 )  # fmt: skip
 

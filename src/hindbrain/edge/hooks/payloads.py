@@ -19,6 +19,7 @@ _LONGEST_ID = 200
 _LONGEST_PATH = 32_767  # bytes; Windows allows that many characters, other systems fewer
 _LONGEST_PROMPT = 200_000  # characters; of a longer one the beginning and the end say what it is about
 _LONGEST_OUTPUT = 8_000  # of a failed command; what went wrong stands at its end
+_LONGEST_OK = 1_000  # of one that worked
 _RECORD_END = 400_000  # bytes of a session's record in which its last command stands
 _SOURCES = ("startup", "resume", "clear", "compact")
 # Compiled when a command has been run, not at every prompt.
@@ -38,17 +39,20 @@ class Malformed(Exception):
 class Request:
     """What a host asks of us."""
 
-    __slots__ = ("arguments", "began", "cwd", "session", "verb")
+    __slots__ = ("arguments", "began", "cwd", "heard", "session", "verb")
 
     def __init__(
         self, verb: str = "", session: str = "", cwd: str = "", arguments: dict[str, object] | None = None,
-        began: dict[str, object] | None = None,
+        began: dict[str, object] | None = None, heard: dict[str, object] | None = None,
     ) -> None:  # fmt: skip
         self.verb = verb  # "" when there is nothing to do
         self.session = session
         self.cwd = cwd  # "" when the host does not say
         self.arguments = arguments or {}  # of the verb; of KEEP: the event for the spool
         self.began = began  # of START: an event for the spool, that this session is there
+        self.heard = (
+            heard  # of FAILURE: an event for the spool, where nothing else will tell how a command ended
+        )
 
 
 def parse(data: bytes) -> dict[str, object]:
@@ -88,7 +92,8 @@ def understand(host: Host, event: Event, payload: Mapping[str, object]) -> Reque
     # Without it, nobody would look for what was said in a session that ends before its first stop.
     told = _event_to_keep(host, event, payload, session, cwd) if event.verb == START else None
     began = told if told and told["transcript"] else None
-    return Request(event.verb if arguments is not None else "", session, cwd, arguments, began)
+    heard = _command_heard(host, payload, session, cwd, arguments) if event.verb == FAILURE else None
+    return Request(event.verb if arguments is not None else "", session, cwd, arguments, began, heard)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -121,24 +126,47 @@ def _event_to_keep(
     return kept
 
 
+def _command_heard(
+    host: Host, payload: Mapping[str, object], session: str, cwd: str, failed: Mapping[str, object] | None
+) -> dict[str, object] | None:
+    """How a command ended, of a host whose record of the conversation does not say: what solves a failure is
+    learned from that."""
+    command = _command(payload)
+    if host.records or not command or payload.get("is_interrupt") is True:
+        return None
+    return {
+        "event": "tool-failed" if failed else "tool-ok",
+        "host": host.name,
+        "session": session,
+        "cwd": cwd,
+        "tool": _tool(payload),
+        "command": command,
+        "output": failed["error"] if failed else shortened(_output(payload), _LONGEST_OK),
+    }
+
+
 _KEPT_AS = {"user-prompt-submit": "prompt", "after-response": "message"}
 
 
 def _failure(payload: Mapping[str, object]) -> dict[str, object] | None:
     """What failed, and with which words; None when nothing did, or the person interrupted it."""
-    given = _tool_input(payload)
     error = _text(payload, "error", "error_message")
     if payload.get("is_interrupt") is True or (not error and not _has_failed(payload)):
         return None
     error = error or _output(payload)
     if not error.strip():
         return None
-    command = given.get("command") or given.get("cmd") or ""
     return {
         "tool": _tool(payload),
-        "command": shortened(command if isinstance(command, str) else dumps(command), _LONGEST_OUTPUT),
+        "command": _command(payload),
         "error": shortened(error, _LONGEST_OUTPUT),
     }
+
+
+def _command(payload: Mapping[str, object]) -> str:
+    given = _tool_input(payload)
+    command = given.get("command") or given.get("cmd") or ""
+    return shortened(command if isinstance(command, str) else dumps(command), _LONGEST_OUTPUT)
 
 
 def _has_failed(payload: Mapping[str, object]) -> bool:
