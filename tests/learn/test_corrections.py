@@ -28,6 +28,7 @@ REPHRASED = [
     ("open github.com in Safari", "open github.com in Chrome"),
     ("Type 'hello' into the box", "Type 'hello world' into the box"),
     ("run the tests", "run the tests with pytest"),
+    ("Go to github", "Navigate to github.com in Chrome"),
     ("close all windows", "close all Finder windows"),
     (
         "find a mug, cool it with fridge, put it in coffeemachine",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hindbrain.context.capture.transcripts import reading
 from hindbrain.context.capture.transcripts.blocks import blocks_of, mapping
-from hindbrain.learn.importing import alfworld, chats, transcripts
+from hindbrain.learn.importing import alfworld, chats, journals, transcripts
 from hindbrain.learn.importing.logs import Record, first_records
 
 _EVENTS = ("run.", "iteration.", "tool.executed", "verification.rejected", "context.injected")
@@ -33,7 +33,8 @@ def sniff(path: Path) -> str:
 
 
 def _is_event(record: Record) -> bool:
-    return "run" in record and "at" in record and str(record.get("type", "")).startswith(_EVENTS)
+    ours = "run" in record and "at" in record and str(record.get("type", "")).startswith(_EVENTS)
+    return ours or journals.is_event(record)
 
 
 def _chat(records: Sequence[Record]) -> str:
