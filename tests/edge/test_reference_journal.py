@@ -1,4 +1,4 @@
-"""The journal of the reference documents, imported as it is, and their examples of learning, word for word."""
+"""The journal of the reference documents, imported as it is, and their examples of learning."""
 
 from __future__ import annotations
 

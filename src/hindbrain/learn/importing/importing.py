@@ -19,6 +19,7 @@ from hindbrain.learn.importing.journals import runs_of_journal
 from hindbrain.learn.importing.logs import Log, first_records, opened
 from hindbrain.learn.importing.mapped import runs_of_mapped
 from hindbrain.learn.importing.mapping import parse_mapping
+from hindbrain.learn.importing.records import runs_of_records, runs_of_text
 from hindbrain.learn.importing.sniffing import sniff
 from hindbrain.learn.importing.tau import runs_of_tau
 from hindbrain.learn.importing.transcripts import runs_of_transcript
@@ -28,9 +29,14 @@ from hindbrain.learn.runs.store import RunStore
 __all__ = ["FORMATS", "Imported", "import_runs", "sniff"]
 
 FORMATS = (
-    "claude-code", "codex", "openclaw", "openai", "anthropic", "tau-bench", "reflexion", "journal", "mapped",
+    "claude-code", "codex", "openclaw", "openai", "anthropic", "journal", "trajectory", "text", "tau-bench",
+    "reflexion", "mapped",
 )  # fmt: skip
-_SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_SUFFIXES = tuple(
+    name + packed
+    for name in (".json", ".jsonl", ".ndjson", ".traj", ".txt", ".log")
+    for packed in ("", ".gz")
+)
 _MOST_PROBLEMS = 50
 Adapter = Callable[[Log], Iterator[list[Event]]]
 
@@ -126,6 +132,7 @@ def _adapter(format: str, mapping: Mapping[str, object] | None) -> Adapter:
         return lambda log: _chats(log, format)
     plain: dict[str, Adapter] = {
         "tau-bench": runs_of_tau, "reflexion": runs_of_alfworld, "journal": runs_of_journal,
+        "trajectory": runs_of_records, "text": runs_of_text,
     }  # fmt: skip
     return plain.get(format) or (lambda log: runs_of_transcript(log, format))
 

@@ -51,7 +51,7 @@ _DURATIONS: Mapping[str, float] = {
 }  # fmt: skip
 _ENDS: Mapping[str, End] = {
     "run.complete": "complete", "run.completed": "complete", "run.fail": "fail", "run.failed": "fail",
-    "run.stuck": "stuck", "run.cancelled": "cancelled", "run.canceled": "cancelled", "run.cancel": "cancelled",
+    "run.stuck": "stuck", "run.cancelled": "cancelled", "run.canceled": "cancelled",
 }  # fmt: skip
 _EVENTS = frozenset({"run.created", "iteration.start", "tool.executed", "iteration.end", *_ENDS})
 _REJECTIONS = ("verification.rejected", "verification.failed")
@@ -108,7 +108,9 @@ class _Translator:
         self._file = path.absolute().parent.name if path.name == JOURNAL else path.stem
         self._now = self._start = path.stat().st_mtime
         self._counted: dict[str, int] = {}  # iterations that a run's lines told
-        self._judged: dict[str, VerificationRejected] = {}  # a low score, until it is known if it was accepted
+        self._judged: dict[
+            str, VerificationRejected
+        ] = {}  # a low score, until it is known if it was accepted
 
     def take(self, line: bytes) -> list[Event]:
         try:

@@ -1,0 +1,524 @@
+"""Logs in which a record is a run: found by shape, whoever wrote it.
+
+A record has a list of steps or messages somewhere, and beside it what was asked, how it ended and what was
+answered, under one of the usual names. Only these names are looked at, so the right answers and the labels
+that a benchmark keeps beside its runs never enter one. What a record does not say is `unknown`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, NamedTuple
+
+from hindbrain.context.capture.transcripts.blocks import mapping, seconds, texts
+from hindbrain.context.capture.transcripts.plain import PlainReader
+from hindbrain.learn.importing.identity import run_id
+from hindbrain.learn.importing.logs import Log, Record
+from hindbrain.learn.importing.outcomes import first_line
+from hindbrain.learn.importing.prompts import command_of
+from hindbrain.learn.importing.responses import as_messages
+from hindbrain.learn.importing.steps import (
+    Course,
+    Step,
+    TextReading,
+    course_of_columns,
+    course_of_messages,
+    course_of_steps,
+    course_of_text,
+    failed,
+    is_message,
+    is_shell,
+    is_step,
+    tells_actions,
+)
+from hindbrain.learn.importing.turns import steps_of
+from hindbrain.learn.runs.episode import GOOD_SCORE
+from hindbrain.learn.runs.events import (
+    LATEST,
+    End,
+    Event,
+    IterationStarted,
+    RunCreated,
+    RunEnded,
+    ToolExecuted,
+)
+from hindbrain.learn.runs.gist import last_telling
+from hindbrain.learn.runs.journal import digest_of, said_by, text_of
+
+_STEP_S = 0.001  # between the runs of a log that tells no times
+_LISTS = (
+    "trajectory", "traj", "steps", "turn_history", "events", "actions", "history", "messages", "conversation",
+    "conversations", "turns", "trace", "log", "calls", "tool_calls", "commands", "transcript",
+)  # fmt: skip
+# Never runs of this record: answers, labels, examples, and what could have been called.
+_NOT_DONE = re.compile(
+    r"(?i)gold|truth|expect|reference|oracle|label|annotat|eval|mistake|hidden|solution|demo|few.?shot|example"
+    r"|tools$|functions$|^query$|^info$|^tasks?$|config|metadata|instance|system|prompt|rubric|criteria|patch|^(?:in|out)puts?$|^choices$"
+)
+_COMMANDS = (
+    "command", "task", "instruction", "question", "query", "goal", "objective", "problem_statement", "intent",
+    "task_description", "task_instruction", "user_request", "request", "issue", "nl", "prompt", "input",
+)  # fmt: skip
+_ABOUT = ("task", "instance", "sample", "input", "item", "stimulus", "data")
+_ENDINGS = (
+    "result", "results", "summary", "info", "outcome", "metrics", "report", "evaluation", "test_result",
+    "reward_info", "final", "verdict", "score", "metadata",
+)  # fmt: skip
+_YES_OR_NO = (
+    "resolved", "is_resolved", "success", "is_success", "successful", "succeeded", "task_success",
+    "is_correct", "is_corrected", "correct", "passed", "pass", "solved", "won", "goal_achieved", "target",
+)  # fmt: skip
+_REWARDS = ("reward", "final_reward", "max_reward", "total_reward", "final reward")
+_SCORES = ("score", "final_score", "grade")
+_WORDS = ("outcome", "status", "final_status", "result", "verdict")
+_STOPS = ("exit_status", "termination_reason", "termination", "stop_reason", "finish_reason", "exit_reason")
+_GOOD = frozenset((
+    "success", "succeeded", "successful", "passed", "pass", "ok", "solved", "resolved", "correct", "won",
+    "true", "yes",
+))  # fmt: skip
+_BAD = frozenset((
+    "fail", "failed", "failure", "incorrect", "unresolved", "unsolved", "wrong", "lost", "false", "no",
+    "error", "errored", "exit_error", "crashed",
+))  # fmt: skip
+_STUCK = re.compile(
+    r"(?i)stuck|limit|max_?(?:turn|step|iter|round)|time_?d?_?out|exit_(?:cost|context)|too_many"
+)
+_CANCELLED = re.compile(r"(?i)cancel|abort|interrupt|stopped_by")
+_DONE = frozenset(("complete", "completed", "done", "finished"))
+_REASONS = (
+    "reason", "failure_reason", "fail_reason", "error", "error_message", "exception", "feedback",
+    "reflection",
+)  # fmt: skip
+_ANSWERS = (
+    "final_answer", "prediction", "predicted_answer", "model_answer", "agent_answer", "final_response",
+    "final_output", "response", "output", "completion",
+)  # fmt: skip
+_JUDGED = (
+    "ground_truth",
+    "groundtruth",
+    "gold",
+    "expected",
+    "is_correct",
+    "correct",
+    "mistake_step",
+    "em",
+    "f1",
+)
+_SINGLE = ("action", "prediction", "cmd", "bash", "predicted_command", "generated_command")
+_IDS = ("run_id", "trace_id", "trajectory_id", "instance_id", "question_ID", "task_id", "id", "name")
+_TRIALS = ("trial", "attempt", "seed", "run", "rollout")
+_GROUPS = ("run_id", "trace_id", "session_id", "episode_id", "conversation_id", "task_id", "episode")
+_HOSTS = ("agent", "agent_name", "scaffold", "host", "framework")
+_APPS = ("app", "application", "domain", "environment", "env", "repo")
+_BEGINS = ("started", "start_time", "timestamp", "created_at", "created", "time", "date")
+_FINISHES = ("ended", "end_time", "finished_at", "completed_at")
+_SHELLS = re.compile(r"(?i)bash|shell|terminal|swe|docker|ctf|linux")
+# A task inside the words that wrap it: what an agent was told besides is not what it was asked.
+_WRAPPED = re.compile(
+    r"<(issue_description|pr_description|issue|task|task_description|problem_statement|question)>\s*(.*?)\s*</\1>"
+    r"|(?:^|\n)(?:ISSUE|TASK|PROBLEM|QUESTION):[ \t]*\n?(.*?)(?=\n\s*\n|\nINSTRUCTIONS|\Z)"
+    r"|(?i:your task is to):\s*([^\n]+)",
+    re.DOTALL,
+)
+_SEPARATOR = re.compile(
+    r"\s*(?:[#=*_-]{5,}|(?:environment|episode|trial|run|task) #?\d+:?|> entering new.*)\s*", re.IGNORECASE
+)
+
+
+class _Run(NamedTuple):
+    """A record of which it is known that it is a run."""
+
+    record: Record
+    course: Course
+    key: str = ""  # under which it stood, where the records are a table
+
+
+def runs_of_records(log: Log) -> Iterator[list[Event]]:
+    """The runs of a log: one for each record, or one for the records that are steps."""
+    start = log.written
+    found = chain.from_iterable(_runs_in(log))
+    for index, run in enumerate(found):
+        yield _events(run, start + index * _STEP_S)
+
+
+def runs_of_text(log: Log) -> Iterator[list[Event]]:
+    """The runs of a text: a task, or a line of signs, begins a new one."""
+    start, index = log.written, 0
+    for number, text in _texts(log):
+        course = course_of_text(text, shell=_SHELLS.search(log.path.name) is not None)
+        if not course.steps and not course.answer:
+            continue
+        if not course.asked:
+            log.refuse(number, "steps without a task before them")
+            continue
+        fields = {name.replace(" ", "_"): value for name, value in course.fields.items()}
+        record = {**fields, "id": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}
+        yield _events(_Run(record, course), start + index * _STEP_S, host="text")
+        index += 1
+
+
+def is_run(record: Record) -> bool:
+    """Is the record a run, or does it hold some? A mere conversation may be several."""
+    if "role" in record:  # a message, whose calls are no run
+        return False
+    sequence = next(_sequences(record), None)
+    if sequence is not None:
+        talks = (
+            isinstance(sequence, list) and any(map(is_message, sequence)) and not any(map(is_step, sequence))
+        )
+        return not talks or bool(_command(record)) or _judged(record)[0] != "unknown"
+    return _single_step(record) is not None or any(is_run(inner) for _, inner in _held(record))
+
+
+def are_steps(found: Sequence[Record]) -> bool:
+    """Are the records of a log the steps of a run?"""
+    return len(found) > 1 and all(_group(record) for record in found) and any(map(is_step, found))
+
+
+def is_text_log(head: str) -> bool:
+    return tells_actions(head)
+
+
+def _runs_in(log: Log) -> Iterator[Iterator[_Run]]:
+    numbered = log.records()
+    for steps, group in groupby(numbered, lambda one: _group(one.record)):
+        if steps:
+            records = [record for _, record in group]
+            course = course_of_steps(records)
+            head = next((record for record in records if _command(record)), {})
+            last = records[-1] if _judged(records[-1])[0] != "unknown" else {}
+            yield iter([_Run({**head, **last, "id": steps}, course)])
+            continue
+        for number, record in group:
+            runs = list(_runs_of(record))
+            if not runs:
+                log.refuse(number, f"no list of steps or messages in it; it has {_keys(record)}")
+            yield iter(runs)
+
+
+def _group(record: Record) -> str:
+    """The run of which a record is one step; "" when it is more than that."""
+    if _own_steps(record) or any(True for _ in _held(record)) or _single_step(record) is not None:
+        return ""
+    named = next((text_of(record[key]) for key in _GROUPS if record.get(key) is not None), "")
+    return (named or "steps") if is_step(record) or (named and _command(record)) else ""
+
+
+def _runs_of(record: Record, key: str = "", depth: int = 0) -> Iterator[_Run]:
+    course = _course_in(record)
+    if course is not None:
+        yield _Run(record, course, key=key)
+        return
+    single = _single_step(record)
+    if single is not None:
+        yield _Run(record, single, key=key)
+        return
+    if depth < 2:
+        for name, inner in _held(record):
+            yield from _runs_of(inner, name, depth + 1)
+
+
+def _held(record: Record) -> Iterator[tuple[str, Record]]:
+    """The records that a record is a table or a list of."""
+    for key, value in record.items():
+        if _NOT_DONE.search(key):
+            continue
+        if isinstance(value, dict) and (_own_steps(value) or _is_table(value)):
+            yield (key, value)
+        elif isinstance(value, list):
+            for at, item in enumerate(value):
+                if isinstance(item, dict) and _own_steps(item):
+                    yield (str(at), item)
+
+
+def _is_table(value: Record) -> bool:
+    inner = [one for one in value.values() if isinstance(one, dict)]
+    return bool(inner) and len(inner) == len(value) and any(_own_steps(one) for one in inner[:3])
+
+
+def _own_steps(record: Record) -> bool:
+    return next(_sequences(record), None) is not None
+
+
+def _sequences(record: Record) -> Iterator[object]:
+    """What may be the steps of a record, those with the usual names first."""
+    names = [*(name for name in _LISTS if name in record), *(name for name in record if name not in _LISTS)]
+    for name in names:
+        value = record[name]
+        if name not in _LISTS and _NOT_DONE.search(name):
+            continue
+        if _is_sequence(value, usual=name in _LISTS):
+            yield value
+    if course_of_columns(record) is not None:
+        yield record
+
+
+def _is_sequence(items: object, *, usual: bool) -> bool:
+    if isinstance(items, dict):
+        return course_of_columns(items) is not None
+    if isinstance(items, str):
+        return usual and tells_actions(items)
+    if not isinstance(items, list) or not items:
+        return False
+    if usual and all(isinstance(item, str) for item in items):
+        return tells_actions("\n".join(map(str, items)))
+    if usual and all(isinstance(item, list) and len(item) == 2 for item in items):
+        return True
+    if usual:
+        return any(map(is_step, items)) or any(map(is_message, items))
+    # Under another name it has to be clear from all of them.
+    return len(items) > 1 and (all(map(is_step, items)) or all(map(is_message, items)))
+
+
+def _course_in(record: Record) -> Course | None:
+    """The sequence that tells most steps; what was asked may stand in another one."""
+    shell = any(_SHELLS.search(texts(record.get(key))) is not None for key in (*_APPS, "dataset"))
+    courses = [_course(sequence, shell=shell) for sequence in _sequences(record)]
+    if not courses:
+        return None
+    best = max(courses, key=lambda course: len(course.steps))
+    asked = next((course.asked for course in courses if course.asked), "")
+    return best._replace(asked=best.asked or asked)
+
+
+def _course(sequence: object, *, shell: bool) -> Course:
+    if isinstance(sequence, str):
+        return course_of_text(sequence, shell=shell)
+    if isinstance(sequence, dict):
+        listed = sequence.get("actions") or sequence.get("action") or sequence.get("commands")
+        told = [action for action in listed if isinstance(action, str)] if isinstance(listed, list) else []
+        return (
+            course_of_columns(sequence, shell=shell or "commands" in sequence or is_shell(told)) or Course()
+        )
+    items = sequence if isinstance(sequence, list) else []
+    if items and all(isinstance(item, str) for item in items):
+        return course_of_text("\n".join(items), shell=shell)
+    dicts = [item for item in items if isinstance(item, dict)]
+    if dicts and sum(map(is_message, dicts)) * 2 > len(dicts) and not _acts(dicts):
+        return _conversation(as_messages(dicts), shell=shell)
+    actions = [
+        action for item in dicts if isinstance(action := item.get("action"), str) and "args" not in item
+    ]
+    return course_of_steps(items, shell=shell or is_shell(actions))
+
+
+def _acts(items: Sequence[Record]) -> bool:
+    """Are these steps that also say who did them?"""
+    return sum("observation" in item or "args" in item for item in items) * 2 > len(items)
+
+
+def _conversation(items: Sequence[Record], *, shell: bool) -> Course:
+    if not any(_has_calls(item) for item in items):
+        return course_of_messages(items, shell=shell)
+    reader = PlainReader()
+    messages = [message for item in items if not item.get("is_demo") for message in reader.take(item)]
+    said = tuple(m.text for m in messages if m.role == "assistant" and not m.tool and m.text)
+    asked = next((m.text for m in messages if m.role == "user"), "")
+    steps = tuple(
+        Step(event.name, event.arguments, event.said, event.ok, event.at)
+        for event in steps_of(messages, "", 0.0) if isinstance(event, ToolExecuted)
+    )  # fmt: skip
+    return Course(asked, steps, said)
+
+
+def _has_calls(item: Record) -> bool:
+    blocks = item.get("content")
+    return bool(item.get("tool_calls")) or (
+        isinstance(blocks, list)
+        and any(mapping(block).get("type") in ("tool_use", "toolCall") for block in blocks)
+    )
+
+
+def _single_step(record: Record) -> Course | None:
+    """A record with one command line, or with an answer alone, and how it went."""
+    if not _command(record) or _judged(record)[0] == "unknown":
+        return None
+    for key in _SINGLE:
+        value = texts(record.get(key)).strip()
+        if value and (key in _SINGLE[2:] or is_shell([value])):
+            row = {
+                name: told
+                for name, told in record.items()
+                if name in ("output", "stdout", "stderr", "exit_code")
+            }
+            return course_of_steps([{**row, "action": value}], shell=True)
+    return Course() if any(texts(record.get(key)).strip() for key in _ANSWERS) else None
+
+
+# --- what stands beside the steps
+
+
+def _command(record: Record) -> str:
+    for about in (record, *(mapping(record.get(key)) for key in _ABOUT)):
+        for key in _COMMANDS:
+            value = about.get(key)
+            if isinstance(value, str) and value.strip():
+                return _unwrapped(value)
+    return ""
+
+
+def _unwrapped(text: str) -> str:
+    """The task in a prompt, in one line."""
+    found = _WRAPPED.search(text)
+    inner = next((part for part in (found[2], found[3], found[4]) if part), "") if found else ""
+    return command_of(inner or text) or first_line(inner or text)
+
+
+def _levels(record: Record) -> Iterator[Record]:
+    """The record and what it holds about its end, two levels down."""
+    yield record
+    for key in _ENDINGS:
+        inner = mapping(record.get(key))
+        if inner:
+            yield inner
+            yield from (deeper for name in _ENDINGS if (deeper := mapping(inner.get(name))))
+
+
+def _judged(record: Record) -> tuple[End, int | None]:
+    """How it ended, and its score of 100."""
+    levels = list(_levels(record))
+    reward, score = _number(levels, _REWARDS), _number(levels, _SCORES)
+    told = next((value for value in (reward, score) if value is not None), None)
+    hundred = None if told is None else round(max(0.0, min(100.0, told if told > 1 else 100 * told)))
+    said = next(
+        (yes for level in levels for key in _YES_OR_NO if (yes := _yes(level.get(key))) is not None), None
+    )
+    if said is not None:
+        return ("complete" if said else "fail"), hundred
+    if reward is not None:  # anything but all of it is a task that was not done
+        return ("complete" if hundred == 100 else "fail"), hundred
+    if (end := _worded(levels)) is not None:
+        return end, hundred
+    if hundred is not None:
+        return ("complete" if hundred >= GOOD_SCORE else "fail"), hundred
+    return "unknown", None
+
+
+def _yes(value: object) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return value == 1
+    word = texts(value).strip().casefold()
+    return True if word in ("true", "yes", "1") else False if word in ("false", "no", "0") else None
+
+
+def _number(levels: Sequence[Record], keys: Sequence[str]) -> float | None:
+    for level in levels:
+        for key in keys:
+            value = level.get(key)
+            if isinstance(value, str):
+                try:
+                    value = float(value.partition("/")[0].strip().rstrip("%"))
+                except ValueError:
+                    continue
+            if isinstance(value, int | float) and not isinstance(value, bool) and -1e6 < value <= 100:
+                return float(value)
+    return None
+
+
+def _worded(levels: Sequence[Record]) -> End | None:
+    for level in levels:
+        for key in (*_WORDS, *_STOPS):
+            word = texts(level.get(key)).strip().casefold()
+            if not word or len(word) > 60:
+                continue
+            if word in _GOOD and key in _WORDS:
+                return "complete"
+            if word in _DONE and key == "outcome":  # elsewhere it may only mean that it is over
+                return "complete"
+            if word in _BAD:
+                return "fail"
+            if _STUCK.search(word):
+                return "stuck"
+            if _CANCELLED.search(word):
+                return "cancelled"
+    return None
+
+
+def _reason(record: Record, end: End, steps: Sequence[Step]) -> str:
+    if end in ("complete", "unknown"):
+        return ""
+    for level in _levels(record):
+        for key in (*_REASONS, *_STOPS, *(("status",) if end == "stuck" else ())):
+            if told := first_line(texts(level.get(key))):
+                return told
+    broken = [step for step in steps if failed(step) and step.result]
+    return first_line(broken[-1].result) if broken else ""
+
+
+def _answer(record: Record, course: Course) -> str:
+    """The agent's own: a field `answer` beside a judgement is the right one, and not taken."""
+    keys = (*_ANSWERS, *(() if any(key in record for key in _JUDGED) else ("answer",)))
+    told = next((text for key in keys if (text := texts(record.get(key)).strip())), "")
+    return course.answer or told or last_telling(course.said)
+
+
+def _events(found: _Run, start: float, host: str = "log") -> list[Event]:
+    record, course = found.record, found.course
+    at = _time(record, _BEGINS) or next((step.at for step in course.steps if step.at), 0.0) or start
+    command = _command(record) or _unwrapped(course.asked) or found.key
+    name = " ".join(filter(None, (_name(record, _IDS) or found.key, _name(record, _TRIALS))))
+    host = _name(record, _HOSTS) or host
+    run = run_id("record", host, name, command, _hash(course))
+    created = RunCreated(run, at, command, host, name, source="import", app=_name(record, _APPS))
+    events: list[Event] = [created]
+    for number, step in enumerate(course.steps, start=1):
+        broke = failed(step)
+        when = step.at if 0 < step.at <= LATEST else at
+        events += [
+            IterationStarted(run, when, number),
+            ToolExecuted(
+                run, when, step.tool, step.arguments, not broke, digest_of(step.result),
+                said_by(step.result) if broke else "",
+            ),
+        ]  # fmt: skip
+    end, score = _judged(record)
+    ended = max(_time(record, _FINISHES), *(event.at for event in events))
+    reason = _reason(record, end, course.steps)
+    return [*events, RunEnded(run, ended, end, score, reason, _answer(record, course))]
+
+
+def _texts(log: Log) -> Iterator[tuple[int, str]]:
+    """The parts of a text that may be runs, with the number of their first line."""
+    part: list[str] = []
+    first, reading = 1, TextReading()
+    for number, data in log.lines(blank=True):
+        line = data.decode("utf-8-sig", "replace").rstrip("\r\n")
+        asks = bool(re.match(r"(?i)\**(?:question|task|query|goal|instruction)\**\s*\d*\s*:", line))
+        blank = not part or not part[-1].strip()
+        if reading.is_begun and (_SEPARATOR.fullmatch(line) or (asks and blank)):
+            yield first, "\n".join(part)
+            part, first, reading = [], number, TextReading()
+        part.append(line)
+        reading.take(line)
+    if part:
+        yield first, "\n".join(part)
+
+
+def _time(record: Record, keys: Sequence[str]) -> float:
+    at = next((at for key in keys if (at := seconds(record.get(key)))), 0.0)
+    return at if at <= LATEST else 0.0
+
+
+def _name(record: Record, keys: Sequence[str]) -> str:
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+            return " ".join(str(value).split())[:120]
+    return ""
+
+
+def _hash(course: Course) -> str:
+    told: Mapping[str, Any] = {"steps": [step._replace(at=0.0) for step in course.steps], "said": course.said}
+    return hashlib.sha256(
+        json.dumps(told, sort_keys=True, default=str, ensure_ascii=False).encode("utf-8", "replace")
+    ).hexdigest()
+
+
+def _keys(record: Record) -> str:
+    return ", ".join(map(repr, list(record)[:8])) or "nothing"
