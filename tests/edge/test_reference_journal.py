@@ -195,6 +195,30 @@ def test_a_command_retried_within_two_minutes_of_a_failure_is_a_correction(
     assert corrections.count("**Original:**") == 1
 
 
+def test_a_rejection_fixed_within_the_run_comes_first_for_a_like_command(
+    cli: Cli, vault: Vault, tmp_path: Path
+) -> None:
+    command, score, reason = FAILURES[0]
+    fixed = Journal(tmp_path, "fixed").add("run.created", command=command)
+    fixed.iteration(1, *BY_CLICK, score=score, reason=reason).iteration(2, *BY_KEY[1:], score=92)
+    fixed.add("run.complete", 1).write()
+    plain = Journal(tmp_path, "plain", START + 3_600).add("run.created", command=command)
+    plain.iteration(1, "open_application(Chrome)").add("run.fail", 1, reason="no network").write()
+    put_right = "Open Chrome and go to github.com/suede"
+    succeeded(tmp_path, "again", put_right, plain.at + 60).write()
+    cli("runs", "import", str(tmp_path))
+    assert cli("learn").code == 0
+    corrections = note(vault, "Corrections")
+    assert f"- **Rejected:** {reason} (score: {score})" in corrections
+    assert "- **Worked:** press_key(cmd+l), type_text(github.com), press_key(return)" in corrections
+    pack = cli("context", command, "--preset", "agent", "--json").data["pack"]
+    (lessons,) = [slot["excerpts"] for slot in pack["slots"] if slot["name"] == "lessons"]
+    told = [excerpt["text"] for excerpt in lessons]
+    assert reason in told[0] and "press_key(cmd+l)" in told[0]
+    assert put_right in told[1]
+    assert "no network" in told[2]
+
+
 def test_three_successes_of_one_kind_with_a_score_of_80_make_a_template(
     cli: Cli, vault: Vault, tmp_path: Path
 ) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from recording_runs import Book, run
+from recording_runs import Book, do, run
 
 from hindbrain.app import App
-from hindbrain.learn.recording.corrections import corrections
-from hindbrain.learn.runs.episode import Episode
+from hindbrain.learn.recording.corrections import corrections, run_fixes
+from hindbrain.learn.runs.episode import Episode, Rejection
 from workbench import Vault
 
 # What a person says when an agent did not do what they meant; written by hand.
@@ -133,3 +133,82 @@ def test_the_note_tells_what_was_meant(vault: Vault, make_app: Callable[..., App
     more = run(3, "water the plants", ago=5)
     assert book.record(*runs, more).corrections == 0
     assert book.text("corrections") == "# Corrections\n"
+
+
+# --- rejections that the same run put right
+
+
+CLICKED = (do("open_application", "Chrome"), do("take_screenshot"), do("click", "URL bar"))
+PRESSED = (do("press_key", "cmd+l"), do("type_text", "github.com"))
+REJECTED = Rejection("Wrong element clicked, ended up on bookmark bar", 45, 3)
+
+
+def fixed_run(number: int = 1, command: str = "Open Chrome and go to github", **more: Any) -> Episode:
+    more = {"actions": (*CLICKED, *PRESSED), "rejections": (REJECTED,), "score": 92} | more
+    return run(number, command, **more)
+
+
+def test_what_was_done_otherwise_after_a_rejection_is_a_run_fix() -> None:
+    (fix,) = run_fixes([fixed_run(), fixed_run(2), fixed_run(3, outcome="failed")])
+    assert fix.run.run == "r-0001"
+    assert [action.name for action in fix.tried] == ["open_application", "click"]
+    assert fix.worked == PRESSED
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"rejections": ()},
+        {"rejections": (REJECTED._replace(after=-1),)},
+        {"actions": CLICKED},
+        {"actions": CLICKED + CLICKED},
+        {"actions": (*CLICKED, do("take_screenshot"))},
+    ],
+)
+def test_a_run_that_changed_nothing_after_a_rejection_is_none(more: dict[str, Any]) -> None:
+    assert run_fixes([fixed_run(**more)]) == []
+
+
+def test_the_note_lists_run_fixes_below_the_corrections_of_a_person(
+    vault: Vault, make_app: Callable[..., App]
+) -> None:
+    book = Book(vault, make_app(vault.root))
+    fixed = fixed_run(7, ago=2000)
+    assert book.record(fixed).corrections == 0
+    (fix,) = run_fixes([fixed])
+    entry = (
+        "## Fixed within the run\n\n"
+        "### 2026-05-15T11:26:40Z\n"
+        f'- **Command:** "Open Chrome and go to github" ^{fix.id}\n'
+        "- **Rejected:** Wrong element clicked, ended up on bookmark bar (score: 45)\n"
+        "- **Tried first:** open_application(Chrome), click(URL bar)\n"
+        "- **Worked:** press_key(cmd+l), type_text(github.com) (score: 92)\n"
+    )
+    assert book.text("corrections").endswith("\n\n" + entry)
+    runs = pair("open github", "open github.com in Chrome")
+    assert book.record(fixed, *runs, fixed_run(8, ago=100)).corrections == 1
+    text = book.text("corrections")
+    assert text.endswith(entry)
+    assert text.count("\n\n\n") == 0 and text.index("**Original:**") < text.index("## Fixed")
+    path = book.desk().path("corrections")
+    vault.write(path, "# Corrections\n")
+    book.record(fixed, *runs, fixed_run(8, ago=100), fixed_run(9, ago=50))
+    assert book.text("corrections") == "# Corrections\n"
+
+
+def test_a_run_fix_is_given_before_corrections_and_failures_of_the_same_command(
+    vault: Vault, make_app: Callable[..., App]
+) -> None:
+    app = make_app(vault.root)
+    book = Book(vault, app)
+    command = "Open Chrome and go to github"
+    later = pair(command, "Open Safari and go to github.com")
+    failed = run(5, command, "failed", ago=300, reason="no network", actions=CLICKED)
+    book.record(fixed_run(7, command, ago=2000), *later, failed)
+    found = app.learning.matches(command).lessons
+    kinds = [
+        "fix" if "**Rejected:**" in one.text else "correction" if one.taken_back else "failure"
+        for one in found
+    ]
+    assert kinds == ["fix", "correction", "failure"]
+    assert "- **Worked:** press_key(cmd+l), type_text(github.com)" in found[0].text

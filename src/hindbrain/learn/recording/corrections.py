@@ -5,6 +5,10 @@ session (or host, where sessions are not known) failed, was stuck or was cancell
 one, and that changes its words: an address, a number or a quoted text, too, though likeness does not see
 these. The same words again are a retry, and the third thing in the same place ("run the tests of alpha", "of
 beta", "of gamma") makes all of them items of a list.
+
+`run_fixes` is pure, too. A run fix is a rejection that the same run put right: after it, the run did
+something that it had not done before, and succeeded. It is the strongest evidence, so it stands last in the
+note: of entries that are equally near to a command, the last one is used first.
 """
 
 from __future__ import annotations
@@ -17,12 +21,17 @@ from hindbrain.learn.alike import vectors_of
 from hindbrain.learn.recording.entries import New, with_entries
 from hindbrain.learn.recording.places import first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
-from hindbrain.learn.recording.wording import item_id, outcome, stamp
+from hindbrain.learn.recording.wording import MOST_REASON, is_deed, item_id, outcome, scored, stamp
 
 if TYPE_CHECKING:
     from hindbrain.learn.pages.desk import Desk
-    from hindbrain.learn.runs.episode import Episode
+    from hindbrain.learn.recording.recorded import Recordings
+    from hindbrain.learn.runs.episode import Action, Episode, Rejection
     from hindbrain.memory.notes.notebook import Page
+
+FIXED = "Fixed within the run"  # the heading of the run fixes
+_FIXES = "run_fixes"  # the part of the recordings
+_MOST_NEW = 200  # run fixes that one recording adds
 
 WITHIN_S = 120.0
 _LIST = 3  # different things in one place of a command
@@ -72,6 +81,40 @@ def corrections(episodes: Sequence[Episode]) -> list[Correction]:
         if likeness >= LEAST and not _POLITE.issuperset(word.casefold() for word in (*added, *removed)):
             found.append(Correction(first, second, likeness, added, removed))
     return found
+
+
+class RunFix(NamedTuple):
+    """A rejection, and what the same run did otherwise until it was accepted."""
+
+    run: Episode
+    rejection: Rejection  # the last one
+    tried: tuple[Action, ...]  # what was done before it; parts of that may have been right
+    worked: tuple[Action, ...]  # what was done after it
+
+    @property
+    def id(self) -> str:
+        said = [action.shown for action in (*self.tried, *self.worked)]
+        return item_id("c", " ".join(self.run.command.casefold().split()), *said)
+
+
+def run_fixes(episodes: Sequence[Episode]) -> list[RunFix]:
+    """The fixes of these runs; the same fix of the same command is listed once, with its first run."""
+    found: dict[str, RunFix] = {}
+    for episode in episodes:
+        fix = _run_fix(episode)
+        if fix is not None:
+            found.setdefault(fix.id, fix)
+    return list(found.values())
+
+
+def _run_fix(episode: Episode) -> RunFix | None:
+    if episode.outcome != "success" or not episode.rejections or episode.rejections[-1].after < 0:
+        return None
+    last = episode.rejections[-1]
+    tried = tuple(action for action in episode.actions[: last.after] if is_deed(action))
+    worked = tuple(action for action in episode.actions[last.after :] if is_deed(action))
+    is_new = {action.shown for action in worked}.difference(action.shown for action in tried)
+    return RunFix(episode, last, tried, worked) if is_new else None
 
 
 def _pairs(episodes: Sequence[Episode]) -> list[tuple[Episode, Episode]]:
@@ -139,29 +182,69 @@ def correction_entry(correction: Correction, screen: Screen, note_is: str) -> Ne
     return New(time, correction.id, tuple(lines))
 
 
+def fix_entry(fix: RunFix, screen: Screen, note_is: str) -> New:
+    run, source = fix.run, fix.run.source
+    command = screen.command(run)
+    reason = screen.told(fix.rejection.reason, MOST_REASON, source)
+    tried, worked = screen.actions(fix.tried, source), screen.actions(fix.worked, source)
+    time = stamp(run.started)
+    lines = [
+        f"### {time}",
+        f'- **Command:** "{command.text}"{source_mark(command.source, note_is)} ^{fix.id}',
+        f"- **Rejected:** {reason.text or 'not known'}{scored(fix.rejection.score)}"
+        f"{source_mark(reason.source, note_is)}",
+    ]
+    if tried.text:
+        lines.append(f"- **Tried first:** {tried.text}{source_mark(tried.source, note_is)}")
+    lines.append(f"- **Worked:** {worked.text}{scored(run.score)}{source_mark(worked.source, note_is)}")
+    return New(time, fix.id, tuple(lines))
+
+
 def _words(words: Sequence[str], screen: Screen, source: str) -> str:
     return screen.told(", ".join(words), 120, source).text
 
 
 class CorrectionNote:
-    def __init__(self, desk: Desk, screen: Screen) -> None:
+    def __init__(self, desk: Desk, screen: Screen, recordings: Recordings) -> None:
         self._desk = desk
         self._screen = screen
+        self._recordings = recordings
 
-    def add(self, found: Sequence[Correction]) -> int:
-        """Tell these; returns how many were not told yet. One write."""
-        if not found:
+    def add(self, found: Sequence[Correction], fixed: Sequence[RunFix] = ()) -> int:
+        """Write these; returns how many corrections by a person are new. One write."""
+        fixed = [one for one in fixed if not self._recordings.has(_FIXES, one.id)][-_MOST_NEW:]
+        if not found and not fixed:
             return 0
         path = self._desk.path("corrections")
         page = self._desk.find(path)
         first = first_text(self._desk, "corrections")
         note_is = note_source(page.data if page is not None else first, path)
         new = sorted(correction_entry(one, self._screen, note_is) for one in found)
+        last = sorted(fix_entry(one, self._screen, note_is) for one in fixed)
 
         def change(now: Page | None) -> bytes | None:
             before = first if now is None else now.data
-            after = with_entries(before, new, path)
+            after = _with_both(before, new, last, path)
             return None if after == before else after
 
-        written = self._desk.edit(path, change, ours=[line for one in new for line in one.lines])
+        ours = [f"## {FIXED}", *(line for one in (*new, *last) for line in one.lines)]
+        written = self._desk.edit(path, change, ours=ours)
+        self._recordings.note(_FIXES, (one.id for one in fixed))
         return len(new) if written is not None else 0
+
+
+def _with_both(data: bytes, new: Sequence[New], last: Sequence[New], path: str) -> bytes:
+    """The note with new corrections above the section of fixes, and new fixes in it."""
+    from hindbrain.learn.pages.sections import section_at
+
+    section = section_at(data, FIXED)
+    lines = data.splitlines(keepends=True)
+    at = section[0] - 1 if section is not None else len(lines)
+    before, rest = b"".join(lines[:at]), b"".join(lines[at:])
+    head = with_entries(before, new, path)
+    end = b"\r\n" if b"\r\n" in data else b"\n"
+    if last:
+        rest = with_entries(rest or f"## {FIXED}".encode() + end, last, path, level=3)
+    if not rest or (head == before and section is not None):
+        return head + rest
+    return head.rstrip() + 2 * end + rest if head.strip() else rest

@@ -191,11 +191,12 @@ class _Recording:
         note.sort_solved(issues, find_solved(issues, self._episodes))
 
     def _corrections(self, fresh: list[Episode]) -> None:
-        from hindbrain.learn.recording.corrections import CorrectionNote
+        from hindbrain.learn.recording.corrections import CorrectionNote, run_fixes
 
         runs = {one.run for one in fresh}
         new = [one for one in self._found if one.corrected.run in runs]
-        added = CorrectionNote(self._desk, self._screen).add(new)
+        note = CorrectionNote(self._desk, self._screen, self._recordings)
+        added = note.add(new, run_fixes([one for one in self._episodes if one.run in runs]))
         self._result = self._result._replace(corrections=added)
 
     def _apps(self, fresh: list[Episode]) -> None:
