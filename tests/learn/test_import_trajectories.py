@@ -79,7 +79,7 @@ def test_a_table_below_a_heading_and_actions_in_brackets(tmp_path: Path) -> None
     episode = {
         **BASH,
         "turn_history": {
-            "thoughts": ["I can use uname.", "I can submit."],
+            "thoughts": ["I can use uname.", "Look.", "I can submit."],
             "actions": ["execute[uname -r]", "ls x/", "submit"],
             "observations": ["5.15\n", "Error executing query: no bash code", "5.15\n"],
             "valid_action": [True, True, True],
@@ -99,12 +99,12 @@ def test_commands_with_exit_codes(tmp_path: Path) -> None:
             {"cmd": "ls | wc -l", "stdout": "12\n", "exit_code": 0},
         ],
         "score": 0.9,
-        "answer": "12",
+        "answer": SECRET,  # beside a judgement it may be the right one
     }
     run = one(tmp_path, record)
     assert shown(run) == ["!bash(lss)", "bash(ls | wc -l)"]
     assert (run.outcome, run.score, run.actions[0].said) == ("success", 90, "lss: not there")
-    assert run.answer == ""  # beside a judgement it may be the right one
+    assert run.answer == "12"  # what the last command printed
 
 
 def test_one_line_commands_with_a_judgement(tmp_path: Path) -> None:
@@ -363,6 +363,51 @@ def test_an_outcome_is_what_the_record_says(
     run = one(tmp_path, {"task": "find cats", "steps": [{"tool": "search", "input": "cats"}], **said})
     assert (run.outcome, run.score) == (outcome, score)
     assert run.reason == said.get("error", said.get("status", "") if outcome == "stuck" else "")
+
+
+def test_several_calls_in_a_step_and_a_name_for_a_task(tmp_path: Path) -> None:
+    record = {
+        "agent_name": "coder",
+        "task": "17",
+        "question": "Which capital?",
+        "true_answer": SECRET,
+        "prediction": "Lyon",
+        "intermediate_steps": [
+            {"step": 1, "tool_calls": [{"name": "search", "arguments": {"q": "capital"}},
+                                       {"name": "visit", "arguments": {"url": "x"}}],
+             "observations": "Error: 403"},
+            {"step": 2, "tool_calls": [{"name": "final_answer", "arguments": {"answer": "Lyon"}}]},
+        ],
+    }  # fmt: skip
+    run = one(tmp_path, [record])
+    assert (run.command, run.host, run.answer) == ("Which capital?", "coder", "Lyon")
+    assert shown(run) == ["search(capital)", "!visit(x)"]
+
+
+def test_pairs_of_a_call_and_its_result(tmp_path: Path) -> None:
+    steps = [[{"tool": "weather", "tool_input": {"city": "Oslo"}, "log": "Invoking"}, "Sunny"]]
+    run = one(tmp_path, {"input": "What is the weather?", "output": "Sunny.", "intermediate_steps": steps})
+    assert (shown(run), run.answer, run.outcome) == (["weather(Oslo)"], "Sunny.", "unknown")
+
+
+def test_a_run_one_level_down(tmp_path: Path) -> None:
+    history = [
+        {"role": "user", "content": "You act like a person. Now, my problem is:\n\ncount the logs"},
+        {"role": "agent", "content": "Think: count\n\nAct: bash\n\n```bash\nls /var/log | wc -l\n```"},
+        {"role": "user", "content": "The output of the OS:\n\n12"},
+        {"role": "agent", "content": "Think: done\n\nAct: answer(12)"},
+    ]
+    output = {"index": 3, "status": "completed", "result": {"result": True}, "history": history}
+    run = one(tmp_path, json.dumps({"index": 3, "error": None, "output": output}), "runs.jsonl")
+    assert (run.command, run.outcome, run.session) == ("count the logs", "success", "3")
+    assert (shown(run), run.answer) == (["bash(ls /var/log | wc -l)"], "12")
+
+
+def test_steps_without_a_task_are_named(tmp_path: Path) -> None:
+    lines = [{"step_num": at, "action": "pyautogui.click(640,60)", "reward": 0} for at in (1, 2)]
+    log = Log(written(tmp_path / "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines)))
+    assert list(runs_of_records(log)) == []
+    assert log.problems[0].startswith("a.jsonl:1: steps without a task")
 
 
 # --- text

@@ -36,6 +36,7 @@ from hindbrain.learn.importing.steps import (
     tells_actions,
 )
 from hindbrain.learn.importing.turns import steps_of
+from hindbrain.learn.importing.wishes import wanted
 from hindbrain.learn.runs.episode import GOOD_SCORE
 from hindbrain.learn.runs.events import (
     LATEST,
@@ -49,15 +50,17 @@ from hindbrain.learn.runs.events import (
 from hindbrain.learn.runs.gist import last_telling
 from hindbrain.learn.runs.journal import digest_of, said_by, text_of
 
+_LONGEST_PROMPT = 20_000  # characters in which a task is looked for
 _STEP_S = 0.001  # between the runs of a log that tells no times
 _LISTS = (
-    "trajectory", "traj", "steps", "turn_history", "events", "actions", "history", "messages", "conversation",
-    "conversations", "turns", "trace", "log", "calls", "tool_calls", "commands", "transcript",
+    "trajectory", "traj", "steps", "turn_history", "intermediate_steps", "events", "actions", "history",
+    "messages", "conversation", "conversations", "turns", "trace", "log", "calls", "tool_calls", "commands",
+    "transcript",
 )  # fmt: skip
 # Never runs of this record: answers, labels, examples, and what could have been called.
 _NOT_DONE = re.compile(
     r"(?i)gold|truth|expect|reference|oracle|label|annotat|eval|mistake|hidden|solution|demo|few.?shot|example"
-    r"|tools$|functions$|^query$|^info$|^tasks?$|config|metadata|instance|system|prompt|rubric|criteria|patch|^(?:in|out)puts?$|^choices$"
+    r"|tools$|functions$|^query$|^info$|^tasks?$|config|metadata|instance|system|prompt|rubric|criteria|patch|^choices$"
 )
 _COMMANDS = (
     "command", "task", "instruction", "question", "query", "goal", "objective", "problem_statement", "intent",
@@ -109,7 +112,7 @@ _JUDGED = (
     "f1",
 )
 _SINGLE = ("action", "prediction", "cmd", "bash", "predicted_command", "generated_command")
-_IDS = ("run_id", "trace_id", "trajectory_id", "instance_id", "question_ID", "task_id", "id", "name")
+_IDS = ("run_id", "trace_id", "trajectory_id", "instance_id", "question_ID", "task_id", "id", "index", "name")
 _TRIALS = ("trial", "attempt", "seed", "run", "rollout")
 _GROUPS = ("run_id", "trace_id", "session_id", "episode_id", "conversation_id", "task_id", "episode")
 _HOSTS = ("agent", "agent_name", "scaffold", "host", "framework")
@@ -121,7 +124,7 @@ _SHELLS = re.compile(r"(?i)bash|shell|terminal|swe|docker|ctf|linux")
 _WRAPPED = re.compile(
     r"<(issue_description|pr_description|issue|task|task_description|problem_statement|question)>\s*(.*?)\s*</\1>"
     r"|(?:^|\n)(?:ISSUE|TASK|PROBLEM|QUESTION):[ \t]*\n?(.*?)(?=\n\s*\n|\nINSTRUCTIONS|\Z)"
-    r"|(?i:your task is to):\s*([^\n]+)",
+    r"|(?i:your task is to|my problem is):\s*([^\n]+)",
     re.DOTALL,
 )
 _SEPARATOR = re.compile(
@@ -140,9 +143,11 @@ class _Run(NamedTuple):
 def runs_of_records(log: Log) -> Iterator[list[Event]]:
     """The runs of a log: one for each record, or one for the records that are steps."""
     start = log.written
-    found = chain.from_iterable(_runs_in(log))
-    for index, run in enumerate(found):
-        yield _events(run, start + index * _STEP_S)
+    for index, (number, run) in enumerate(_runs_in(log)):
+        if command := _command(run.record) or _unwrapped(run.course.asked):
+            yield _events(run, command, start + index * _STEP_S)
+        else:
+            log.refuse(number, f"steps without a task; it has {_keys(run.record)}")
 
 
 def runs_of_text(log: Log) -> Iterator[list[Event]]:
@@ -157,7 +162,7 @@ def runs_of_text(log: Log) -> Iterator[list[Event]]:
             continue
         fields = {name.replace(" ", "_"): value for name, value in course.fields.items()}
         record = {**fields, "id": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}
-        yield _events(_Run(record, course), start + index * _STEP_S, host="text")
+        yield _events(_Run(record, course), course.asked, start + index * _STEP_S, host="text")
         index += 1
 
 
@@ -167,9 +172,9 @@ def is_run(record: Record) -> bool:
         return False
     sequence = next(_sequences(record), None)
     if sequence is not None:
-        talks = (
-            isinstance(sequence, list) and any(map(is_message, sequence)) and not any(map(is_step, sequence))
-        )
+        items = sequence if isinstance(sequence, list) else []
+        talks = any(map(is_message, items)) and not any(map(is_step, items))
+        talks = talks and not any("from" in mapping(item) for item in items)
         return not talks or bool(_command(record)) or _judged(record)[0] != "unknown"
     return _single_step(record) is not None or any(is_run(inner) for _, inner in _held(record))
 
@@ -183,21 +188,21 @@ def is_text_log(head: str) -> bool:
     return tells_actions(head)
 
 
-def _runs_in(log: Log) -> Iterator[Iterator[_Run]]:
-    numbered = log.records()
-    for steps, group in groupby(numbered, lambda one: _group(one.record)):
-        if steps:
-            records = [record for _, record in group]
-            course = course_of_steps(records)
-            head = next((record for record in records if _command(record)), {})
-            last = records[-1] if _judged(records[-1])[0] != "unknown" else {}
-            yield iter([_Run({**head, **last, "id": steps}, course)])
+def _runs_in(log: Log) -> Iterator[tuple[int, _Run]]:
+    """The runs of a log, with the numbers of their records."""
+    for steps, group in groupby(log.records(), lambda one: _group(one.record)):
+        if not steps:
+            for number, record in group:
+                runs = list(_runs_of(record))
+                if not runs:
+                    log.refuse(number, f"no list of steps or messages in it; it has {_keys(record)}")
+                yield from ((number, run) for run in runs)
             continue
-        for number, record in group:
-            runs = list(_runs_of(record))
-            if not runs:
-                log.refuse(number, f"no list of steps or messages in it; it has {_keys(record)}")
-            yield iter(runs)
+        numbered = list(group)
+        records = [record for _, record in numbered]
+        head = next((record for record in records if _command(record)), {})
+        last = records[-1] if _judged(records[-1])[0] != "unknown" else {}
+        yield numbered[0].number, _Run({**head, **last, "id": steps}, course_of_steps(records))
 
 
 def _group(record: Record) -> str:
@@ -218,8 +223,11 @@ def _runs_of(record: Record, key: str = "", depth: int = 0) -> Iterator[_Run]:
         yield _Run(record, single, key=key)
         return
     if depth < 2:
-        for name, inner in _held(record):
-            yield from _runs_of(inner, name, depth + 1)
+        held = list(_held(record))
+        # What stands beside one run is about it; beside several it is about none of them alone.
+        about = {k: v for k, v in record.items() if not isinstance(v, dict | list)} if len(held) == 1 else {}
+        for name, inner in held:
+            yield from _runs_of({**about, **inner}, name, depth + 1)
 
 
 def _held(record: Record) -> Iterator[tuple[str, Record]]:
@@ -249,7 +257,7 @@ def _sequences(record: Record) -> Iterator[object]:
     names = [*(name for name in _LISTS if name in record), *(name for name in record if name not in _LISTS)]
     for name in names:
         value = record[name]
-        if name not in _LISTS and _NOT_DONE.search(name):
+        if name not in _LISTS and (_NOT_DONE.search(name) or name in ("input", "output")):
             continue
         if _is_sequence(value, usual=name in _LISTS):
             yield value
@@ -316,8 +324,10 @@ def _conversation(items: Sequence[Record], *, shell: bool) -> Course:
         return course_of_messages(items, shell=shell)
     reader = PlainReader()
     messages = [message for item in items if not item.get("is_demo") for message in reader.take(item)]
-    said = tuple(m.text for m in messages if m.role == "assistant" and not m.tool and m.text)
-    asked = next((m.text for m in messages if m.role == "user"), "")
+    begun = next((at for at, m in enumerate(messages) if m.role == "user"), 0)
+    said = tuple(m.text for m in messages[begun:] if m.role == "assistant" and not m.tool and m.text)
+    prompts = [m.text for m in messages if m.role == "user"]
+    asked = wanted(messages) if len(prompts) > 1 else "".join(prompts)
     steps = tuple(
         Step(event.name, event.arguments, event.said, event.ok, event.at)
         for event in steps_of(messages, "", 0.0) if isinstance(event, ToolExecuted)
@@ -353,16 +363,20 @@ def _single_step(record: Record) -> Course | None:
 
 
 def _command(record: Record) -> str:
-    for about in (record, *(mapping(record.get(key)) for key in _ABOUT)):
-        for key in _COMMANDS:
-            value = about.get(key)
-            if isinstance(value, str) and value.strip():
-                return _unwrapped(value)
-    return ""
+    levels = (record, *(mapping(record.get(key)) for key in _ABOUT))
+    found = [
+        value.strip() for level in levels for key in _COMMANDS if isinstance(value := level.get(key), str)
+    ]
+    # One word is a task's name more often than a task.
+    best = next((value for value in found if " " in value), "")
+    return _unwrapped(best or next((value for value in found if any(map(str.isalpha, value))), ""))
 
 
 def _unwrapped(text: str) -> str:
     """The task in a prompt, in one line."""
+    if not text.strip():
+        return ""
+    text = text[:_LONGEST_PROMPT]
     found = _WRAPPED.search(text)
     inner = next((part for part in (found[2], found[3], found[4]) if part), "") if found else ""
     return command_of(inner or text) or first_line(inner or text)
@@ -384,9 +398,11 @@ def _judged(record: Record) -> tuple[End, int | None]:
     reward, score = _number(levels, _REWARDS), _number(levels, _SCORES)
     told = next((value for value in (reward, score) if value is not None), None)
     hundred = None if told is None else round(max(0.0, min(100.0, told if told > 1 else 100 * told)))
-    said = next(
-        (yes for level in levels for key in _YES_OR_NO if (yes := _yes(level.get(key))) is not None), None
+    flags = chain(
+        (_yes(level.get(key)) for level in levels for key in _YES_OR_NO),
+        (level["result"] for level in levels if isinstance(level.get("result"), bool)),
     )
+    said = next((flag for flag in flags if flag is not None), None)
     if said is not None:
         return ("complete" if said else "fail"), hundred
     if reward is not None:  # anything but all of it is a task that was not done
@@ -451,17 +467,21 @@ def _reason(record: Record, end: End, steps: Sequence[Step]) -> str:
     return first_line(broken[-1].result) if broken else ""
 
 
-def _answer(record: Record, course: Course) -> str:
+def _answer(record: Record, course: Course, end: End) -> str:
     """The agent's own: a field `answer` beside a judgement is the right one, and not taken."""
     keys = (*_ANSWERS, *(() if any(key in record for key in _JUDGED) else ("answer",)))
     told = next((text for key in keys if (text := texts(record.get(key)).strip())), "")
-    return course.answer or told or last_telling(course.said)
+    told = course.answer or told or last_telling(course.said)
+    if not told and end == "complete" and course.steps and not failed(course.steps[-1]):
+        return course.steps[
+            -1
+        ].result.strip()  # of an agent that only runs commands: what the last one printed
+    return told
 
 
-def _events(found: _Run, start: float, host: str = "log") -> list[Event]:
+def _events(found: _Run, command: str, start: float, host: str = "log") -> list[Event]:
     record, course = found.record, found.course
     at = _time(record, _BEGINS) or next((step.at for step in course.steps if step.at), 0.0) or start
-    command = _command(record) or _unwrapped(course.asked) or found.key
     name = " ".join(filter(None, (_name(record, _IDS) or found.key, _name(record, _TRIALS))))
     host = _name(record, _HOSTS) or host
     run = run_id("record", host, name, command, _hash(course))
@@ -480,7 +500,7 @@ def _events(found: _Run, start: float, host: str = "log") -> list[Event]:
     end, score = _judged(record)
     ended = max(_time(record, _FINISHES), *(event.at for event in events))
     reason = _reason(record, end, course.steps)
-    return [*events, RunEnded(run, ended, end, score, reason, _answer(record, course))]
+    return [*events, RunEnded(run, ended, end, score, reason, _answer(record, course, end))]
 
 
 def _texts(log: Log) -> Iterator[tuple[int, str]]:

@@ -35,8 +35,10 @@ _ARGUMENTS = (
     "arguments", "args", "action_input", "tool_input", "action_args", "parameters", "params", "input",
     "kwargs",
 )  # fmt: skip
+_CALLS = ("tool_calls", "calls", "actions")
 _RESULTS = (
-    "observation", "result", "output", "tool_result", "tool_output", "content", "response", "stdout", "reply",
+    "observation", "observations", "result", "output", "tool_result", "tool_output", "content", "response",
+    "stdout", "reply",
 )  # fmt: skip
 _INNER = ("data", "payload", "extras", "metadata", "tool_result", "result", "observation")
 _EXITS = ("exit_code", "returncode", "return_code", "exitCode", "exit_status")
@@ -56,7 +58,8 @@ _NO_DEEDS = frozenset((
     "message", "think", "thought", "system", "recall", "null", "change_agent_state", "agent_state_changed",
     "initialize", "start",
 ))  # fmt: skip
-_LAST_DEEDS = frozenset(("finish", "answer", "final_answer", "submit", "stop", "terminate"))
+_LAST_DEEDS = frozenset(("finish", "answer", "final_answer", "submit", "stop", "terminate", "done"))
+_OBSERVED = re.compile(r"(?i)\A(?:observation(?: \d+)?|the output of the os):\s*")
 _FENCE = re.compile(r"```([A-Za-z]*)[ \t]*\r?\n(.*?)```", re.DOTALL)
 _SHELL_FENCES = ("bash", "sh", "shell", "console", "zsh")
 _EXIT_TEXT = re.compile(
@@ -75,15 +78,15 @@ _TROUBLE = re.compile(
 )
 _LOOKED_AT = 4_000  # characters of a result in which trouble is looked for, at its beginning and at its end
 _LABEL = re.compile(
-    r"(?i)\s{0,3}\**(thought|action input|action|act|observation|obs|final answer|answer|question|task|query"
-    r"|goal|instruction|status|score|reward|final reward|success|outcome|result|reason|error"
+    r"(?i)\s{0,3}\**(thought|think|action input|action|act|observation|obs|final answer|answer|question|task"
+    r"|query|goal|instruction|status|score|reward|final reward|success|outcome|result|reason|error"
     r"|exit ?code)\**[ \t]*#?\d{0,4}\**[ \t]*:\**[ \t]*(.*)"
 )
 _ASKED = frozenset(("question", "task", "query", "goal", "instruction"))
 FIELDS = frozenset((
     "status", "score", "reward", "final reward", "success", "outcome", "result", "reason", "error",
 ))  # fmt: skip
-_PROMPT = re.compile(r"(?:\S+@\S+:\S*)?([>$]) (\S.*)")
+_PROMPT = re.compile(r"(?:[\w.-]{1,40}@[\w.-]{1,60}:\S{0,100})?([>$]) (\S.*)")
 _TASK_IS = re.compile(r"(?i)your task is to:?\s*(\S.*)")
 _BRACKETS = re.compile(r"([A-Za-z_][\w.-]*)\[(.*)\]", re.DOTALL)
 _PARENTHESES = re.compile(r"([A-Za-z_][\w.-]*)\((.*)\)", re.DOTALL)
@@ -132,6 +135,7 @@ def is_step(item: object) -> bool:
     item = _flat(item)
     named = any(isinstance(item.get(key), str | dict) and item[key] for key in _ACTIONS[:-1])
     named = named or (isinstance(item.get("name"), str) and any(key in item for key in _ARGUMENTS))
+    named = named or ("role" not in item and bool(_calls_in(item)))
     return named or ("observation" in item and isinstance(item["observation"], str))
 
 
@@ -197,6 +201,8 @@ class _Gathered:
             self._answer = text_of(told).strip() or self._answer
             if tool.casefold() != "submit":
                 return
+        else:
+            self._said.clear()  # words that go with a step are no answer
         if tool.casefold() in _NO_DEEDS or is_our_tool(tool):
             return
         step = _with_result(Step(tool, arguments, at=at), item)
@@ -214,14 +220,25 @@ class _Gathered:
 def _single(items: Iterable[object]) -> Iterator[Record]:
     """Pairs of objects as two, pairs of texts as an action with its observation."""
     for item in items:
-        if isinstance(item, dict):
+        if isinstance(item, dict) and (calls := _calls_in(item)):
+            rest = {key: value for key, value in item.items() if key not in (*_CALLS, *_ACTIONS)}
+            yield from (mapping(call.get("function")) or call for call in calls[:-1])
+            yield {**rest, **(mapping(calls[-1].get("function")) or calls[-1])}
+        elif isinstance(item, dict):
             yield item
-        elif isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
-            yield {"action": item[0], "observation": item[1]}
+        elif isinstance(item, list) and len(item) == 2 and isinstance(item[1], str) and item[1:] != item[:1]:
+            first = item[0] if isinstance(item[0], dict) else {"action": item[0]}
+            yield {**first, "observation": item[1]}
         elif isinstance(item, list) and item and all(isinstance(part, dict) for part in item):
             yield from item
         elif isinstance(item, str) and item.strip():
             yield {"action": item}
+
+
+def _calls_in(item: Record) -> list[Record]:
+    """The calls of a step that made several at once."""
+    value: list[object] = next((item[key] for key in _CALLS if isinstance(item.get(key), list)), [])
+    return [call for call in value if isinstance(call, dict)]
 
 
 def _flat(item: Record) -> Record:
@@ -394,6 +411,8 @@ class _Spoken:
         name, text = who.casefold(), text.strip()
         if name in _SYSTEM or not text:
             return
+        if name in _PEOPLE or _is_environment(who):
+            text = _OBSERVED.sub("", text)
         if self._open and (_is_environment(who) or (name in _PEOPLE and not self._many)):
             last = self._course.steps[-1]
             self._put(steps=(*self._course.steps[:-1], last._replace(result=text, ok=exit_said(text))))
@@ -412,7 +431,7 @@ class _Spoken:
         self._open = False
         if acted.steps or acted.answer:
             self._put(steps=(*self._course.steps, *acted.steps), answer=acted.answer or self._course.answer)
-            self._put(said=(*self._course.said, *acted.said))
+            self._put(said=acted.said)
             self._open = bool(acted.steps) and not acted.steps[-1].result
             return
         self._put(said=(*self._course.said, text))
@@ -420,8 +439,8 @@ class _Spoken:
         runs = [one for one in fences if one[0] in (*_SHELL_FENCES, "python", *(() if self._many else ("",)))]
         if runs:
             kind, code = runs[-1]
-            call = ("python", {"code": code}) if kind == "python" else (SHELL, {"command": code})
-            self._put(steps=(*self._course.steps, Step(*call)))
+            call = ("python", {"code": code}) if kind == "python" else call_of(code, shell=True)
+            self._put(steps=(*self._course.steps, Step(*call)), said=())
             self._open = True
         elif self._many and who.casefold() not in _PEOPLE and "(thought)" not in who:
             said = " ".join(text.split())
@@ -520,13 +539,21 @@ class TextReading:
             self._result, self._state = [value] if value else [], "result"
         else:
             self._close()
-            lists = {"thought": self._said, "final answer": self._answer, "answer": self._answer}
+            lists = {
+                "thought": self._said,
+                "think": self._said,
+                "final answer": self._answer,
+                "answer": self._answer,
+            }
             if label in _ASKED:
                 self._asked = []
             lists.get(label, self._asked).extend([value] if value else [])
-            self._state = {"thought": "said", "final answer": "answer", "answer": "answer"}.get(
-                label, "asked"
-            )
+            self._state = {
+                "thought": "said",
+                "think": "said",
+                "final answer": "answer",
+                "answer": "answer",
+            }.get(label, "asked")
 
     def _do(self, action: str, *, shell: bool) -> None:
         self._close()
@@ -536,9 +563,11 @@ class TextReading:
             self._answer = [text_of(value) for value in arguments.values()]
         elif tool and tool.casefold() not in _NO_DEEDS:
             self._steps.append(Step(tool, arguments))
+            if tool.casefold() not in _LAST_DEEDS:
+                self._said.clear()
 
     def _add_input(self, value: str) -> None:
-        if not value or not self._steps:
+        if not value or not self._steps or value.startswith("```"):
             return
         step = self._steps[-1]
         before = step.arguments.get("input")
