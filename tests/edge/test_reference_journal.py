@@ -178,6 +178,12 @@ def test_verification_rejections_become_entries_with_command_score_reason_and_ac
         assert f"- **Reason:** {reason}" in issues
     assert issues.count("- **Lesson:**") == 3
     assert "click(URL bar)" in issues
+    for number, (command, _, _) in enumerate(FAILURES):
+        succeeded(tmp_path, f"good-{number}", command, START + 86_400 + 3_600 * number).write()
+    cli("runs", "import", str(tmp_path))
+    assert cli("learn").code == 0
+    pack = cli("context", FAILURES[0][0], "--preset", "agent").out
+    assert FAILURES[0][2] in pack and "press_key(cmd+l)" in pack
 
 
 def test_a_command_retried_within_two_minutes_of_a_failure_is_a_correction(

@@ -145,7 +145,7 @@ def test_a_file_whose_format_cant_be_told_is_an_error_that_lists_the_formats(sto
     assert sniff(path) == ""
     with pytest.raises(UsageError) as error:
         import_runs(store, [path])
-    assert all(name in str(error.value) for name in FORMATS)
+    assert all(name in str(error.value) for name in (*FORMATS, "--mapping"))
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("mapped", "reflexion")])

@@ -11,6 +11,7 @@ import pytest
 from hindbrain.learn.importing.importing import sniff
 from hindbrain.learn.importing.logs import Log
 from hindbrain.learn.importing.records import runs_of_records, runs_of_text
+from hindbrain.learn.importing.steps import call_of
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.runs.events import to_line
 from hindbrain.learn.runs.folding import fold_all
@@ -535,3 +536,22 @@ def test_what_is_no_run_is_named(tmp_path: Path) -> None:
     log = Log(path)
     assert len(list(runs_of_records(log))) == 1
     assert [problem.split(": ")[0] for problem in log.problems] == ["a.jsonl:2", "a.jsonl:3"]
+
+
+@pytest.mark.parametrize(
+    ("action", "call"),
+    [
+        ("open_application(Chrome)", ("open_application", {"application": "Chrome"})),
+        ('press_key("n", command: true)', ("press_key", {"key": "n", "command": "true"})),
+        ("click(640, 60)", ("click", {"target": "640, 60"})),
+        ("click(id=3)", ("click", {"id": "3"})),
+        ("open[https://x.org/a, b]", ("open", {"input": "https://x.org/a, b"})),
+        ("search[Dune: Part Two]", ("search", {"input": "Dune: Part Two"})),
+        ("search[cats, dogs]", ("search", {"input": "cats, dogs"})),
+        ('{"name": "search", "arguments": {"q": "x"}}', ("search", {"q": "x"})),
+        ("go to cabinet 1", ("go", {"input": "to cabinet 1"})),
+        ("look", ("look", {})),
+    ],
+)
+def test_a_call_from_its_text(action: str, call: tuple[str, dict[str, str]]) -> None:
+    assert call_of(action) == call

@@ -17,6 +17,7 @@ from hindbrain.context.capture.transcripts.blocks import mapping, seconds, texts
 from hindbrain.learn.importing.identity import run_id, safe_id
 from hindbrain.learn.importing.logs import Log, Record
 from hindbrain.learn.importing.outcomes import call_failed
+from hindbrain.learn.importing.steps import arguments_in
 from hindbrain.learn.runs.episode import GOOD_SCORE
 from hindbrain.learn.runs.events import (
     LATEST,
@@ -194,7 +195,7 @@ def _executed(run: str, at: float, record: Record) -> list[Event]:
     name = _text(record, _TOOLS)
     value = next((record[key] for key in _ARGUMENTS if record.get(key) is not None), None)
     if (whole := _CALL.fullmatch(name)) and value is None:
-        name, value = whole[1], whole[2] or None
+        name, value = whole[1], arguments_in(whole[1], whole[2])
     if not name:
         return []
     arguments = value if isinstance(value, dict) else {} if value is None else {"input": value}

@@ -161,8 +161,7 @@ def runs_of_text(log: Log) -> Iterator[list[Event]]:
             log.refuse(number, "steps without a task before them")
             continue
         fields = {name.replace(" ", "_"): value for name, value in course.fields.items()}
-        record = {**fields, "id": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]}
-        yield _events(_Run(record, course), course.asked, start + index * _STEP_S, host="text")
+        yield _events(_Run(fields, course), course.asked, start + index * _STEP_S, host="text")
         index += 1
 
 

@@ -89,6 +89,10 @@ FIELDS = frozenset((
 _PROMPT = re.compile(r"(?:[\w.-]{1,40}@[\w.-]{1,60}:\S{0,100})?([>$]) (\S.*)")
 _TASK_IS = re.compile(r"(?i)your task is to:?\s*(\S.*)")
 _BRACKETS = re.compile(r"([A-Za-z_][\w.-]*)\[(.*)\]", re.DOTALL)
+_BETWEEN = re.compile(r",\s+")
+_PAIR = re.compile(r"([a-z_]\w{0,40})(?:\s?=\s?|: )(\S.*)", re.DOTALL)
+_KEYWORD = re.compile(r"([a-z_]\w{0,40})=(\S.*)", re.DOTALL)
+_NOUNS = ("application", "app", "text", "key", "command", "url", "file", "path", "script")
 _PARENTHESES = re.compile(r"([A-Za-z_][\w.-]*)\((.*)\)", re.DOTALL)
 
 
@@ -281,7 +285,7 @@ def _named(key: str, value: str, item: Record, *, shell: bool) -> tuple[str, Map
         return _text(item, ("language",)) or "python", {"code": value}
     if key in ("tool", "tool_name", "toolName", "function"):
         whole = _PARENTHESES.fullmatch(value) or _BRACKETS.fullmatch(value)
-        return (whole[1], _inside(whole[2])) if whole else (value, {})
+        return (whole[1], arguments_in(whole[1], whole[2])) if whole else (value, {})
     return call_of(value, shell=shell)
 
 
@@ -298,19 +302,32 @@ def call_of(action: str, *, shell: bool = False) -> tuple[str, Mapping[str, Any]
     if brackets := _BRACKETS.fullmatch(action):
         if shell and brackets[1].casefold() in ("execute", "exec", "run", SHELL):
             return SHELL, {"command": brackets[2].strip()}
-        return brackets[1], _inside(brackets[2])
+        return brackets[1], arguments_in(brackets[1], brackets[2])
     if shell and action.casefold() not in _LAST_DEEDS:
         return SHELL, {"command": action}
     if parentheses := _PARENTHESES.fullmatch(action):
-        return parentheses[1], _inside(parentheses[2])
+        return parentheses[1], arguments_in(parentheses[1], parentheses[2])
     verb, _, rest = action.partition(" ")
-    return verb.rstrip(":"), _inside(rest)
+    return verb.rstrip(":"), arguments_in(verb, rest)
 
 
-def _inside(text: str) -> Mapping[str, Any]:
+def arguments_in(tool: str, text: str) -> Mapping[str, Any]:
+    """What stands between the brackets of a call: `n, command: true` has a name for its second part only."""
+    noun = tool.rpartition("_")[2].casefold()
+    name = noun if noun in _NOUNS else "target" if noun.endswith("click") else "input"
+    first, *named = _BETWEEN.split(text.strip())
+    pairs = [found.groups() for part in named if (found := _PAIR.fullmatch(part))]
+    if len(pairs) < len(named):  # no names: it is one text with commas in it
+        first, pairs = text, []
+    if alone := _KEYWORD.fullmatch(first):
+        return {alone[1]: _unquoted(alone[2]), **{key: _unquoted(value) for key, value in pairs}}
+    told = {name: _unquoted(first), **{key: _unquoted(value) for key, value in pairs}}
+    return {key: value for key, value in told.items() if value}
+
+
+def _unquoted(text: str) -> str:
     text = text.strip()
-    whole = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-    return {"input": whole} if whole else {}
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def _arguments(value: object) -> Mapping[str, Any]:
@@ -573,7 +590,7 @@ class TextReading:
         before = step.arguments.get("input")
         told = _arguments(f"{before}\n{value}" if before else value)
         if told.keys() == {"input"}:
-            told = _inside(str(told["input"]))
+            told = {"input": _unquoted(str(told["input"]))}
         key = "command" if runs_command(step.tool) and told.keys() == {"input"} else ""
         self._steps[-1] = step._replace(arguments={key: told["input"]} if key else told)
 
