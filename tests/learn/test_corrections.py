@@ -144,8 +144,8 @@ REJECTED = Rejection("Wrong element clicked, ended up on bookmark bar", 45, 3)
 
 
 def fixed_run(number: int = 1, command: str = "Open Chrome and go to github", **more: Any) -> Episode:
-    more = {"actions": (*CLICKED, *PRESSED), "rejections": (REJECTED,), "score": 92} | more
-    return run(number, command, **more)
+    given: dict[str, Any] = {"actions": (*CLICKED, *PRESSED), "rejections": (REJECTED,), "score": 92}
+    return run(number, command, **(given | more))
 
 
 def test_what_was_done_otherwise_after_a_rejection_is_a_run_fix() -> None:

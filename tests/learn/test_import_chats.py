@@ -159,3 +159,22 @@ def test_openai_responses_with_a_plain_input_and_as_items(tmp_path):
     assert sniff(items) == "openai"
     (run,) = folded(list(runs_of_messages(Log(items), "openai")))
     assert [(a.name, a.ok) for a in run.actions] == [("book", False)]
+
+
+def test_a_stream_of_nested_messages(tmp_path):
+    told = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no seats"}
+    called = [{"type": "tool_use", "id": "t", "name": "book", "input": {"to": "SEA"}}]
+    log = lines(
+        tmp_path / "a.jsonl",
+        {"type": "system", "subtype": "init", "session_id": "s"},
+        {"type": "user", "message": ASKED, "session_id": "s"},
+        {"type": "assistant", "message": {"role": "assistant", "content": called}, "session_id": "s"},
+        {"type": "user", "message": {"role": "user", "content": [told]}, "session_id": "s"},
+        {"type": "assistant", "message": SORRY, "session_id": "s"},
+        {"type": "result", "subtype": "success", "session_id": "s"},
+    )
+    assert sniff(log) == "anthropic"
+    read = Log(log)
+    (run,) = folded(list(runs_of_messages(read, "anthropic")))
+    assert (run.command, run.session, run.outcome) == (ASKED["content"], "s", "failed")
+    assert read.problems == ()

@@ -306,6 +306,32 @@ def test_messages_with_calls_and_a_judgement_are_one_run(tmp_path: Path) -> None
     assert run.answer == "I booked the train at 9:40."
 
 
+def test_calls_whose_results_tell_no_exit_code(tmp_path: Path) -> None:
+    def step(name: str, arguments: dict[str, str], result: str) -> list[dict[str, Any]]:
+        call = {"id": name, "function": {"name": name, "arguments": json.dumps(arguments)}}
+        return [
+            {"role": "assistant", "content": f"I use {name}.", "action": name, "tool_calls": [call]},
+            {"role": "tool", "content": result, "tool_call_ids": [name]},
+        ]
+
+    history = [
+        {"role": "user", "content": "Here's the issue text:\nISSUE:\nInvalid syntax\n\nINSTRUCTIONS:\nNow"},
+        *step("find_file", {"file_name": "x"}, "Found 1 match"),
+        *step("bash", {"command": "python x"}, "Traceback (most recent call last):\nSyntaxError: bad"),
+    ]
+    run = one(tmp_path, {"history": history}, "x.traj")
+    assert run.command == "Invalid syntax"
+    assert shown(run) == ["find_file(x)", "!bash(python x)"]
+    assert (run.outcome, run.answer) == ("unknown", "")
+
+
+def test_a_list_kept_as_json_in_a_text(tmp_path: Path) -> None:
+    steps = json.dumps([{"tool": "print", "input": {"what": "it"}, "output": "Error: no printer"}])
+    run = one(tmp_path, {"prompt": "Print the page", "steps": steps, "mistake_step": 0})
+    assert (run.command, shown(run), run.outcome) == ("Print the page", ["!print(it)"], "failed")
+    assert run.reason == "Error: no printer"
+
+
 def test_anthropic_blocks_with_a_judgement(tmp_path: Path) -> None:
     record = {
         "task": "Book a flight to Seattle",

@@ -19,6 +19,7 @@ from hindbrain.learn.importing.turns import Cutter, runs_in
 from hindbrain.learn.runs.events import Event
 
 FORMATS = ("openai", "anthropic")
+_SERVICE = ("system", "result")  # lines of Claude Code's stream of messages that hold none
 _INPUT = "input"  # where a request of OpenAI's Responses has its messages
 _MOST_OPEN = 64  # conversations that may still grow; of a log in which more are told at once, some come twice
 _SESSIONS = ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId", "trace_id")
@@ -58,7 +59,7 @@ def runs_of_messages(log: Log, format: str) -> Iterator[list[Event]]:
             session, opening = given, []
             cutter = Cutter(format, given, source="import", start=log.written)
         found = [message for one in as_messages([record]) for message in reader.take(one)]
-        if not found and "role" not in record:
+        if not found and "role" not in record and record.get("type") not in _SERVICE:
             log.refuse(number, f"no message; it has {_keys(record)}")
         if not cutter.session:
             opening += found

@@ -10,18 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
+from hindbrain.context.capture.tool_calls import runs_command
 from hindbrain.context.capture.transcripts.blocks import mapping, seconds, texts
 from hindbrain.context.capture.transcripts.plain import PlainReader
+from hindbrain.context.messages import Message
 from hindbrain.learn.importing.identity import run_id
 from hindbrain.learn.importing.logs import Log, Record
 from hindbrain.learn.importing.outcomes import first_line
 from hindbrain.learn.importing.prompts import command_of
 from hindbrain.learn.importing.responses import as_messages
 from hindbrain.learn.importing.steps import (
+    SHELL,
     Course,
     Step,
     TextReading,
@@ -29,6 +32,7 @@ from hindbrain.learn.importing.steps import (
     course_of_messages,
     course_of_steps,
     course_of_text,
+    exit_said,
     failed,
     is_message,
     is_shell,
@@ -75,6 +79,7 @@ _YES_OR_NO = (
     "resolved", "is_resolved", "success", "is_success", "successful", "succeeded", "task_success",
     "is_correct", "is_corrected", "correct", "passed", "pass", "solved", "won", "goal_achieved", "target",
 )  # fmt: skip
+_BLAMED = ("mistake_step", "mistake_agent")  # who marked a mistake in a run knows that it failed
 _REWARDS = ("reward", "final_reward", "max_reward", "total_reward", "final reward")
 _SCORES = ("score", "final_score", "grade")
 _WORDS = ("outcome", "status", "final_status", "result", "verdict")
@@ -255,13 +260,23 @@ def _sequences(record: Record) -> Iterator[object]:
     """What may be the steps of a record, those with the usual names first."""
     names = [*(name for name in _LISTS if name in record), *(name for name in record if name not in _LISTS)]
     for name in names:
-        value = record[name]
+        value = _decoded(record[name]) if name in _LISTS else record[name]
         if name not in _LISTS and (_NOT_DONE.search(name) or name in ("input", "output")):
             continue
         if _is_sequence(value, usual=name in _LISTS):
             yield value
     if course_of_columns(record) is not None:
         yield record
+
+
+def _decoded(value: object) -> object:
+    """A list that a table keeps as JSON in a text."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("[{", "[[", '["', "{")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _is_sequence(items: object, *, usual: bool) -> bool:
@@ -322,16 +337,35 @@ def _conversation(items: Sequence[Record], *, shell: bool) -> Course:
     if not any(_has_calls(item) for item in items):
         return course_of_messages(items, shell=shell)
     reader = PlainReader()
-    messages = [message for item in items if not item.get("is_demo") for message in reader.take(item)]
-    begun = next((at for at, m in enumerate(messages) if m.role == "user"), 0)
-    said = tuple(m.text for m in messages[begun:] if m.role == "assistant" and not m.tool and m.text)
+    messages = _judged_calls(m for item in items if not item.get("is_demo") for m in reader.take(item))
     prompts = [m.text for m in messages if m.role == "user"]
     asked = wanted(messages) if len(prompts) > 1 else "".join(prompts)
+    # In a conversation with a person all that the agent says is meant for them; else only its last words.
+    first = _place(messages, "user") if len(prompts) > 1 else len(messages) - _place(messages[::-1], "tool")
+    said = tuple(m.text for m in messages[first:] if m.role == "assistant" and not m.tool and m.text)
     steps = tuple(
         Step(event.name, event.arguments, event.said, event.ok, event.at)
-        for event in steps_of(messages, "", 0.0) if isinstance(event, ToolExecuted)
-    )  # fmt: skip
+        for event in steps_of(messages, "", 0.0)
+        if isinstance(event, ToolExecuted)
+    )
     return Course(asked, steps, said)
+
+
+def _place(messages: Sequence[Message], role: str) -> int:
+    """The place of the first message with a role; the end when there is none."""
+    return next((at for at, message in enumerate(messages) if message.role == role), len(messages))
+
+
+def _judged_calls(messages: Iterable[Message]) -> list[Message]:
+    """With the results marked as failed of which only the text says so."""
+    found: list[Message] = []
+    tool = ""
+    for message in messages:
+        tool = message.tool or tool
+        if message.role == "tool" and runs_command(tool) and not message.failed:
+            message = message._replace(failed=failed(Step(tool, {}, message.text, exit_said(message.text))))
+        found.append(message)
+    return found
 
 
 def _has_calls(item: Record) -> bool:
@@ -410,7 +444,7 @@ def _judged(record: Record) -> tuple[End, int | None]:
         return end, hundred
     if hundred is not None:
         return ("complete" if hundred >= GOOD_SCORE else "fail"), hundred
-    return "unknown", None
+    return ("fail" if any(key in record for key in _BLAMED) else "unknown"), None
 
 
 def _yes(value: object) -> bool | None:
@@ -471,11 +505,10 @@ def _answer(record: Record, course: Course, end: End) -> str:
     keys = (*_ANSWERS, *(() if any(key in record for key in _JUDGED) else ("answer",)))
     told = next((text for key in keys if (text := texts(record.get(key)).strip())), "")
     told = course.answer or told or last_telling(course.said)
-    if not told and end == "complete" and course.steps and not failed(course.steps[-1]):
-        return course.steps[
-            -1
-        ].result.strip()  # of an agent that only runs commands: what the last one printed
-    return told
+    last = course.steps[-1] if course.steps else None
+    if told or end != "complete" or last is None or last.tool not in (SHELL, "submit") or failed(last):
+        return told
+    return last.result.strip()  # of an agent that only runs commands: what the last one printed
 
 
 def _events(found: _Run, command: str, start: float, host: str = "log") -> list[Event]:

@@ -46,7 +46,11 @@ def _chat(records: Sequence[Record]) -> str:
     for record in records:
         inner = mapping(record.get("request")) or mapping(record.get("body")) or record
         requests = chats.is_request(record)
-        messages = list(blocks_of(inner.get("messages") or inner.get("input"))) if requests else [record]
+        messages = (
+            list(blocks_of(inner.get("messages") or inner.get("input")))
+            if requests
+            else [mapping(record.get("message")) or record]
+        )
         found = found or (requests and isinstance(inner.get("input"), str))
         found = found or any("role" in message for message in messages)
         blocks = [block for message in messages for block in blocks_of(message.get("content"))]
