@@ -121,6 +121,13 @@ def test_one_line_commands_with_a_judgement(tmp_path: Path) -> None:
     assert shown(found[0]) == ["bash(find . -name '*.txt')"]
 
 
+def test_the_right_actions_beside_those_that_were_done_are_not_taken(tmp_path: Path) -> None:
+    right = [{"name": "cancel", "arguments": {"id": SECRET}}] * 3
+    done = [{"action": "look", "observation": "a room"}]
+    record = {"task": "find the way", "actions": right, "trajectory": done, "gold_actions": right}
+    assert shown(one(tmp_path, record)) == ["look()"]
+
+
 def test_an_answer_with_a_judgement_is_a_run_without_steps(tmp_path: Path) -> None:
     record = {"question": "Capital of France?", "prediction": "Lyon", "answer": SECRET, "is_correct": False}
     run = one(tmp_path, [record])

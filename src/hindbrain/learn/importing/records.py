@@ -1,8 +1,7 @@
 """Logs in which a record is a run: found by shape, whoever wrote it.
 
 A record has a list of steps or messages somewhere, and beside it what was asked, how it ended and what was
-answered, under one of the usual names. Only these names are looked at, so the right answers and the labels
-that a benchmark keeps beside its runs never enter one. What a record does not say is `unknown`.
+answered (run_fields.py). A file may also hold the steps of one run as its records, or be text.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from hindbrain.context.capture.tool_calls import runs_command
@@ -20,41 +19,32 @@ from hindbrain.context.capture.transcripts.plain import PlainReader
 from hindbrain.context.messages import Message
 from hindbrain.learn.importing.identity import run_id
 from hindbrain.learn.importing.logs import Log, Record
-from hindbrain.learn.importing.outcomes import first_line
-from hindbrain.learn.importing.prompts import command_of
 from hindbrain.learn.importing.responses import as_messages
+from hindbrain.learn.importing.run_fields import ANSWERS, answer_of, command_in, judged, reason_of, task_in
+from hindbrain.learn.importing.spoken_steps import course_of_messages, is_message
 from hindbrain.learn.importing.steps import (
-    SHELL,
     Course,
     Step,
-    TextReading,
     course_of_columns,
-    course_of_messages,
     course_of_steps,
-    course_of_text,
     exit_said,
     failed,
-    is_message,
     is_shell,
     is_step,
-    tells_actions,
 )
+from hindbrain.learn.importing.text_logs import TextReading, course_of_text, tells_actions
 from hindbrain.learn.importing.turns import steps_of
 from hindbrain.learn.importing.wishes import wanted
-from hindbrain.learn.runs.episode import GOOD_SCORE
 from hindbrain.learn.runs.events import (
     LATEST,
-    End,
     Event,
     IterationStarted,
     RunCreated,
     RunEnded,
     ToolExecuted,
 )
-from hindbrain.learn.runs.gist import last_telling
 from hindbrain.learn.runs.journal import digest_of, said_by, text_of
 
-_LONGEST_PROMPT = 20_000  # characters in which a task is looked for
 _STEP_S = 0.001  # between the runs of a log that tells no times
 _LISTS = (
     "trajectory", "traj", "steps", "turn_history", "intermediate_steps", "events", "actions", "history",
@@ -66,56 +56,6 @@ _NOT_DONE = re.compile(
     r"(?i)gold|truth|expect|reference|oracle|label|annotat|eval|mistake|hidden|solution|demo|few.?shot|example"
     r"|tools$|functions$|^query$|^info$|^tasks?$|config|metadata|instance|system|prompt|rubric|criteria|patch|^choices$"
 )
-_COMMANDS = (
-    "command", "task", "instruction", "question", "query", "goal", "objective", "problem_statement", "intent",
-    "task_description", "task_instruction", "user_request", "request", "issue", "nl", "prompt", "input",
-)  # fmt: skip
-_ABOUT = ("task", "instance", "sample", "input", "item", "stimulus", "data")
-_ENDINGS = (
-    "result", "results", "summary", "info", "outcome", "metrics", "report", "evaluation", "test_result",
-    "reward_info", "final", "verdict", "score", "metadata",
-)  # fmt: skip
-_YES_OR_NO = (
-    "resolved", "is_resolved", "success", "is_success", "successful", "succeeded", "task_success",
-    "is_correct", "is_corrected", "correct", "passed", "pass", "solved", "won", "goal_achieved", "target",
-)  # fmt: skip
-_BLAMED = ("mistake_step", "mistake_agent")  # who marked a mistake in a run knows that it failed
-_REWARDS = ("reward", "final_reward", "max_reward", "total_reward", "final reward")
-_SCORES = ("score", "final_score", "grade")
-_WORDS = ("outcome", "status", "final_status", "result", "verdict")
-_STOPS = ("exit_status", "termination_reason", "termination", "stop_reason", "finish_reason", "exit_reason")
-_GOOD = frozenset((
-    "success", "succeeded", "successful", "passed", "pass", "ok", "solved", "resolved", "correct", "won",
-    "true", "yes",
-))  # fmt: skip
-_BAD = frozenset((
-    "fail", "failed", "failure", "incorrect", "unresolved", "unsolved", "wrong", "lost", "false", "no",
-    "error", "errored", "exit_error", "crashed",
-))  # fmt: skip
-_STUCK = re.compile(
-    r"(?i)stuck|limit|max_?(?:turn|step|iter|round)|time_?d?_?out|exit_(?:cost|context)|too_many"
-)
-_CANCELLED = re.compile(r"(?i)cancel|abort|interrupt|stopped_by")
-_DONE = frozenset(("complete", "completed", "done", "finished"))
-_REASONS = (
-    "reason", "failure_reason", "fail_reason", "error", "error_message", "exception", "feedback",
-    "reflection",
-)  # fmt: skip
-_ANSWERS = (
-    "final_answer", "prediction", "predicted_answer", "model_answer", "agent_answer", "final_response",
-    "final_output", "response", "output", "completion",
-)  # fmt: skip
-_JUDGED = (
-    "ground_truth",
-    "groundtruth",
-    "gold",
-    "expected",
-    "is_correct",
-    "correct",
-    "mistake_step",
-    "em",
-    "f1",
-)
 _SINGLE = ("action", "prediction", "cmd", "bash", "predicted_command", "generated_command")
 _IDS = ("run_id", "trace_id", "trajectory_id", "instance_id", "question_ID", "task_id", "id", "index", "name")
 _TRIALS = ("trial", "attempt", "seed", "run", "rollout")
@@ -125,13 +65,6 @@ _APPS = ("app", "application", "domain", "environment", "env", "repo")
 _BEGINS = ("started", "start_time", "timestamp", "created_at", "created", "time", "date")
 _FINISHES = ("ended", "end_time", "finished_at", "completed_at")
 _SHELLS = re.compile(r"(?i)bash|shell|terminal|swe|docker|ctf|linux")
-# A task inside the words that wrap it: what an agent was told besides is not what it was asked.
-_WRAPPED = re.compile(
-    r"<(issue_description|pr_description|issue|task|task_description|problem_statement|question)>\s*(.*?)\s*</\1>"
-    r"|(?:^|\n)(?:ISSUE|TASK|PROBLEM|QUESTION):[ \t]*\n?(.*?)(?=\n\s*\n|\nINSTRUCTIONS|\Z)"
-    r"|(?i:your task is to|my problem is):\s*([^\n]+)",
-    re.DOTALL,
-)
 _SEPARATOR = re.compile(
     r"\s*(?:[#=*_-]{5,}|(?:environment|episode|trial|run|task) #?\d+:?|> entering new.*)\s*", re.IGNORECASE
 )
@@ -149,7 +82,7 @@ def runs_of_records(log: Log) -> Iterator[list[Event]]:
     """The runs of a log: one for each record, or one for the records that are steps."""
     start = log.written
     for index, (number, run) in enumerate(_runs_in(log)):
-        if command := _command(run.record) or _unwrapped(run.course.asked):
+        if command := command_in(run.record) or task_in(run.course.asked):
             yield _events(run, command, start + index * _STEP_S)
         else:
             log.refuse(number, f"steps without a task; it has {_keys(run.record)}")
@@ -179,7 +112,7 @@ def is_run(record: Record) -> bool:
         items = sequence if isinstance(sequence, list) else []
         talks = any(map(is_message, items)) and not any(map(is_step, items))
         talks = talks and not any("from" in mapping(item) for item in items)
-        return not talks or bool(_command(record)) or _judged(record)[0] != "unknown"
+        return not talks or bool(command_in(record)) or judged(record)[0] != "unknown"
     return _single_step(record) is not None or any(is_run(inner) for _, inner in _held(record))
 
 
@@ -204,8 +137,8 @@ def _runs_in(log: Log) -> Iterator[tuple[int, _Run]]:
             continue
         numbered = list(group)
         records = [record for _, record in numbered]
-        head = next((record for record in records if _command(record)), {})
-        last = records[-1] if _judged(records[-1])[0] != "unknown" else {}
+        head = next((record for record in records if command_in(record)), {})
+        last = records[-1] if judged(records[-1])[0] != "unknown" else {}
         yield numbered[0].number, _Run({**head, **last, "id": steps}, course_of_steps(records))
 
 
@@ -214,7 +147,7 @@ def _group(record: Record) -> str:
     if _own_steps(record) or any(True for _ in _held(record)) or _single_step(record) is not None:
         return ""
     named = next((text_of(record[key]) for key in _GROUPS if record.get(key) is not None), "")
-    return (named or "steps") if is_step(record) or (named and _command(record)) else ""
+    return (named or "steps") if is_step(record) or (named and command_in(record)) else ""
 
 
 def _runs_of(record: Record, key: str = "", depth: int = 0) -> Iterator[_Run]:
@@ -297,12 +230,12 @@ def _is_sequence(items: object, *, usual: bool) -> bool:
 
 
 def _course_in(record: Record) -> Course | None:
-    """The sequence that tells most steps; what was asked may stand in another one."""
+    """The first sequence that has steps; what was asked may stand in another one."""
     shell = any(_SHELLS.search(texts(record.get(key))) is not None for key in (*_APPS, "dataset"))
     courses = [_course(sequence, shell=shell) for sequence in _sequences(record)]
     if not courses:
         return None
-    best = max(courses, key=lambda course: len(course.steps))
+    best = next((course for course in courses if course.steps), courses[0])
     asked = next((course.asked for course in courses if course.asked), "")
     return best._replace(asked=best.asked or asked)
 
@@ -378,7 +311,7 @@ def _has_calls(item: Record) -> bool:
 
 def _single_step(record: Record) -> Course | None:
     """A record with one command line, or with an answer alone, and how it went."""
-    if not _command(record) or _judged(record)[0] == "unknown":
+    if not command_in(record) or judged(record)[0] == "unknown":
         return None
     for key in _SINGLE:
         value = texts(record.get(key)).strip()
@@ -389,126 +322,7 @@ def _single_step(record: Record) -> Course | None:
                 if name in ("output", "stdout", "stderr", "exit_code")
             }
             return course_of_steps([{**row, "action": value}], shell=True)
-    return Course() if any(texts(record.get(key)).strip() for key in _ANSWERS) else None
-
-
-# --- what stands beside the steps
-
-
-def _command(record: Record) -> str:
-    levels = (record, *(mapping(record.get(key)) for key in _ABOUT))
-    found = [
-        value.strip() for level in levels for key in _COMMANDS if isinstance(value := level.get(key), str)
-    ]
-    # One word is a task's name more often than a task.
-    best = next((value for value in found if " " in value), "")
-    return _unwrapped(best or next((value for value in found if any(map(str.isalpha, value))), ""))
-
-
-def _unwrapped(text: str) -> str:
-    """The task in a prompt, in one line."""
-    if not text.strip():
-        return ""
-    text = text[:_LONGEST_PROMPT]
-    found = _WRAPPED.search(text)
-    inner = next((part for part in (found[2], found[3], found[4]) if part), "") if found else ""
-    return command_of(inner or text) or first_line(inner or text)
-
-
-def _levels(record: Record) -> Iterator[Record]:
-    """The record and what it holds about its end, two levels down."""
-    yield record
-    for key in _ENDINGS:
-        inner = mapping(record.get(key))
-        if inner:
-            yield inner
-            yield from (deeper for name in _ENDINGS if (deeper := mapping(inner.get(name))))
-
-
-def _judged(record: Record) -> tuple[End, int | None]:
-    """How it ended, and its score of 100."""
-    levels = list(_levels(record))
-    reward, score = _number(levels, _REWARDS), _number(levels, _SCORES)
-    told = next((value for value in (reward, score) if value is not None), None)
-    hundred = None if told is None else round(max(0.0, min(100.0, told if told > 1 else 100 * told)))
-    flags = chain(
-        (_yes(level.get(key)) for level in levels for key in _YES_OR_NO),
-        (level["result"] for level in levels if isinstance(level.get("result"), bool)),
-    )
-    said = next((flag for flag in flags if flag is not None), None)
-    if said is not None:
-        return ("complete" if said else "fail"), hundred
-    if reward is not None:  # anything but all of it is a task that was not done
-        return ("complete" if hundred == 100 else "fail"), hundred
-    if (end := _worded(levels)) is not None:
-        return end, hundred
-    if hundred is not None:
-        return ("complete" if hundred >= GOOD_SCORE else "fail"), hundred
-    return ("fail" if any(key in record for key in _BLAMED) else "unknown"), None
-
-
-def _yes(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and value in (0, 1):
-        return value == 1
-    word = texts(value).strip().casefold()
-    return True if word in ("true", "yes", "1") else False if word in ("false", "no", "0") else None
-
-
-def _number(levels: Sequence[Record], keys: Sequence[str]) -> float | None:
-    for level in levels:
-        for key in keys:
-            value = level.get(key)
-            if isinstance(value, str):
-                try:
-                    value = float(value.partition("/")[0].strip().rstrip("%"))
-                except ValueError:
-                    continue
-            if isinstance(value, int | float) and not isinstance(value, bool) and -1e6 < value <= 100:
-                return float(value)
-    return None
-
-
-def _worded(levels: Sequence[Record]) -> End | None:
-    for level in levels:
-        for key in (*_WORDS, *_STOPS):
-            word = texts(level.get(key)).strip().casefold()
-            if not word or len(word) > 60:
-                continue
-            if word in _GOOD and key in _WORDS:
-                return "complete"
-            if word in _DONE and key == "outcome":  # elsewhere it may only mean that it is over
-                return "complete"
-            if word in _BAD:
-                return "fail"
-            if _STUCK.search(word):
-                return "stuck"
-            if _CANCELLED.search(word):
-                return "cancelled"
-    return None
-
-
-def _reason(record: Record, end: End, steps: Sequence[Step]) -> str:
-    if end in ("complete", "unknown"):
-        return ""
-    for level in _levels(record):
-        for key in (*_REASONS, *_STOPS, *(("status",) if end == "stuck" else ())):
-            if told := first_line(texts(level.get(key))):
-                return told
-    broken = [step for step in steps if failed(step) and step.result]
-    return first_line(broken[-1].result) if broken else ""
-
-
-def _answer(record: Record, course: Course, end: End) -> str:
-    """The agent's own: a field `answer` beside a judgement is the right one, and not taken."""
-    keys = (*_ANSWERS, *(() if any(key in record for key in _JUDGED) else ("answer",)))
-    told = next((text for key in keys if (text := texts(record.get(key)).strip())), "")
-    told = course.answer or told or last_telling(course.said)
-    last = course.steps[-1] if course.steps else None
-    if told or end != "complete" or last is None or last.tool not in (SHELL, "submit") or failed(last):
-        return told
-    return last.result.strip()  # of an agent that only runs commands: what the last one printed
+    return Course() if any(texts(record.get(key)).strip() for key in ANSWERS) else None
 
 
 def _events(found: _Run, command: str, start: float, host: str = "log") -> list[Event]:
@@ -529,10 +343,10 @@ def _events(found: _Run, command: str, start: float, host: str = "log") -> list[
                 said_by(step.result) if broke else "",
             ),
         ]  # fmt: skip
-    end, score = _judged(record)
+    end, score = judged(record)
     ended = max(_time(record, _FINISHES), *(event.at for event in events))
-    reason = _reason(record, end, course.steps)
-    return [*events, RunEnded(run, ended, end, score, reason, _answer(record, course, end))]
+    reason = reason_of(record, end, course.steps)
+    return [*events, RunEnded(run, ended, end, score, reason, answer_of(record, course, end))]
 
 
 def _texts(log: Log) -> Iterator[tuple[int, str]]:
