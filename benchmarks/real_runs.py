@@ -115,7 +115,7 @@ def run(options: Options) -> Outcome:
         baselines={name: figures for name, figures in rows.items() if OURS not in name},
         data={"tau-bench": len(tau), "ALFWorld": len(alfworld)},
         tables=(
-            compared("What failed before, told to later runs (%)", ("failures told", "precision@3"), failures),
+            compared("Known failures, told to later runs (%)", ("failures told", "precision@3"), failures),
             compared(
                 "Steps of successes (%)", ("next step", "steps recall", "precision", "told"), steps
             ),

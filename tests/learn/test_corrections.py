@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from recording_runs import Book, run
+from recording_runs import Book, do, run
 
 from hindbrain.app import App
 from hindbrain.learn.recording.corrections import corrections
-from hindbrain.learn.runs.episode import Episode
+from hindbrain.learn.runs.episode import Episode, Rejection
 from workbench import Vault
 
 # What a person says when an agent did not do what they meant; written by hand.
@@ -28,6 +28,7 @@ REPHRASED = [
     ("open github.com in Safari", "open github.com in Chrome"),
     ("Type 'hello' into the box", "Type 'hello world' into the box"),
     ("run the tests", "run the tests with pytest"),
+    ("Go to github", "Navigate to github.com in Chrome"),
     ("close all windows", "close all Finder windows"),
     (
         "find a mug, cool it with fridge, put it in coffeemachine",
@@ -132,3 +133,25 @@ def test_the_note_tells_what_was_meant(vault: Vault, make_app: Callable[..., App
     more = run(3, "water the plants", ago=5)
     assert book.record(*runs, more).corrections == 0
     assert book.text("corrections") == "# Corrections\n"
+
+
+def test_a_rejection_that_its_run_mended_is_told_before_corrections_and_failures_of_the_same_command(
+    vault: Vault, make_app: Callable[..., App]
+) -> None:
+    app = make_app(vault.root)
+    book = Book(vault, app)
+    command = "Open Chrome and go to github"
+    clicked = (do("open_application", "Chrome"), do("take_screenshot"), do("click", "URL bar"))
+    pressed = (do("press_key", "cmd+l"), do("type_text", "github.com"))
+    rejected = Rejection("Wrong element clicked, ended up on bookmark bar", 45, 3)
+    mended = run(7, command, ago=2000, actions=(*clicked, *pressed), rejections=(rejected,), score=92)
+    later = pair(command, "Open Safari and go to github.com")
+    failed = run(5, command, "failed", ago=300, reason="no network", actions=clicked)
+    book.record(mended, *later, failed)
+    found = app.learning.matches(command).lessons
+    kinds = [
+        "mended" if "**Solved:**" in one.text else "correction" if one.taken_back else "failure"
+        for one in found
+    ]
+    assert kinds == ["mended", "correction", "failure"]
+    assert "by `press_key(cmd+l), type_text({target})`" in found[0].text

@@ -126,3 +126,55 @@ def test_what_is_no_request_is_named_and_costs_only_itself(tmp_path, wrong):
     log = Log(lines(tmp_path / "a.jsonl", wrong, {"messages": [ASKED, SORRY]}))
     assert len(list(runs_of_chats(log, "openai"))) == 1
     assert log.problems[0].startswith("a.jsonl:1: ")
+
+
+CALL_ITEM = {"type": "function_call", "call_id": "k1", "name": "book", "arguments": '{"to": "SEA"}'}
+RESULT_ITEM = {"type": "function_call_output", "call_id": "k1", "output": "Error: no seats"}
+SORRY_ITEM = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "I could not book it."}],
+}
+
+
+def test_openai_responses(tmp_path):
+    first = {"model": "m", "instructions": "You help.", "input": [ASKED], "output": [CALL_ITEM]}
+    second = {
+        "request": {"model": "m", "input": [ASKED, CALL_ITEM, RESULT_ITEM]},
+        "response": {"output": [SORRY_ITEM]},
+    }
+    log = lines(tmp_path / "a.jsonl", first, second)
+    assert sniff(log) == "openai"
+    (run,) = chats(log)
+    assert (run.command, run.outcome, run.reason) == (ASKED["content"], "failed", "Error: no seats")
+    assert [(a.name, a.arguments, a.ok) for a in run.actions] == [("book", (("to", "SEA"),), False)]
+    assert run.answer == "I could not book it."
+
+
+def test_openai_responses_with_a_plain_input_and_as_items(tmp_path):
+    log = lines(tmp_path / "a.jsonl", {"model": "m", "input": ASKED["content"], "output": [SORRY_ITEM]})
+    assert sniff(log) == "openai"
+    assert [run.command for run in chats(log)] == [ASKED["content"]]
+    items = lines(tmp_path / "b.jsonl", ASKED, CALL_ITEM, RESULT_ITEM, SORRY_ITEM)
+    assert sniff(items) == "openai"
+    (run,) = folded(list(runs_of_messages(Log(items), "openai")))
+    assert [(a.name, a.ok) for a in run.actions] == [("book", False)]
+
+
+def test_a_stream_of_nested_messages(tmp_path):
+    told = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no seats"}
+    called = [{"type": "tool_use", "id": "t", "name": "book", "input": {"to": "SEA"}}]
+    log = lines(
+        tmp_path / "a.jsonl",
+        {"type": "system", "subtype": "init", "session_id": "s"},
+        {"type": "user", "message": ASKED, "session_id": "s"},
+        {"type": "assistant", "message": {"role": "assistant", "content": called}, "session_id": "s"},
+        {"type": "user", "message": {"role": "user", "content": [told]}, "session_id": "s"},
+        {"type": "assistant", "message": SORRY, "session_id": "s"},
+        {"type": "result", "subtype": "success", "session_id": "s"},
+    )
+    assert sniff(log) == "anthropic"
+    read = Log(log)
+    (run,) = folded(list(runs_of_messages(read, "anthropic")))
+    assert (run.command, run.session, run.outcome) == (ASKED["content"], "s", "failed")
+    assert read.problems == ()

@@ -145,7 +145,7 @@ def test_a_file_whose_format_cant_be_told_is_an_error_that_lists_the_formats(sto
     assert sniff(path) == ""
     with pytest.raises(UsageError) as error:
         import_runs(store, [path])
-    assert all(name in str(error.value) for name in FORMATS)
+    assert all(name in str(error.value) for name in (*FORMATS, "--mapping"))
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("mapped", "reflexion")])
@@ -215,7 +215,10 @@ _VALUES = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["type", "message", "role", "content", "messages", "traj", "reward", "run", "payload"]
+                [
+                    "type", "message", "role", "content", "messages", "traj", "reward", "run", "payload",
+                    "task", "steps", "action", "actions", "observation", "tool_calls", "from", "value",
+                ]
             )
             | st.text(max_size=4),
             inner,
@@ -223,7 +226,7 @@ _VALUES = st.recursive(
         )
     ),
     max_leaves=12,
-)
+)  # fmt: skip
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)

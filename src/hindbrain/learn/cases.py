@@ -76,6 +76,8 @@ class Cases(Generic[T]):
         import numpy as np
 
         alike = self._wishes @ vectors_of([command], self._embedder)[0]
+        said = command.strip().casefold()
+        alike[[at for at, text in enumerate(self._texts) if text.words.strip().casefold() == said]] = 1.0
         shared = self._bm25.scores(command)
         weights = np.asarray([text.weight for text in self._texts], dtype=np.float32)
         near = weights * (shared / max(float(shared.max()), 1e-9) + alike)

@@ -210,8 +210,9 @@ class _Index:
         self.lessons = {noted.lesson.id: noted for noted in live}
         self.templates = _by_run(known.templates)
         runs = [run for run in known.runs if run.went_well][-_MOST_ENTRIES:]
-        failed = known.issues[-_MOST_ENTRIES:]
-        self.failures = Cases[Failure]([*failed, *live], _of_failure, embedder)
+        # Among equals the one that stands later is told first: what helped, then what a person put right.
+        worth = sorted(known.issues[-_MOST_ENTRIES:], key=lambda told: (told.is_fixed, told.corrects))
+        self.failures = Cases[Failure]([*worth, *live], _of_failure, embedder)
         self.successes = Cases[Success]([*runs, *known.templates], _of_success, embedder)
 
 
@@ -244,10 +245,10 @@ def _of_success(success: Success) -> list[Text]:
 
 def _wish(told: Told) -> str:
     """The command without the values that its calls were given."""
-    from hindbrain.learn.templates.steps import without_values
+    from hindbrain.learn.templates.steps import is_opening, without_values
     from hindbrain.learn.templates.template_note import read_step
 
-    steps = [read_step(call) for call in told.calls if "(" in call]
+    steps = [read_step(call) for call in told.calls if "(" in call and not is_opening(call)]
     return without_values(told.commands[0], [argument for step in steps for argument in step.arguments])
 
 

@@ -386,7 +386,7 @@ class Learning:
         }
         return Known(
             [one for one in noted if not one.struck], templates, skills.skills,
-            [*told["issues"], *told["corrections"]], told["task_log"],
+            [*told["corrections"], *told["issues"]], told["task_log"],
             (*problems, *book.problems),
         )  # fmt: skip
 

@@ -30,6 +30,7 @@ _TIMED = re.compile(r"#{2,3}\s+(\d{4}-\d\d-\d\d\S*)\s*$")
 _ITEM = re.compile(r"[-*+]\s+\S")
 _SEEN = re.compile(r"- \*\*Seen:\*\* (?:(\d{1,9}) times, last|once,) (\d{4}-\d\d-\d\d)")
 _SOLVED = re.compile(r"- \*\*Solved:\*\*")
+_HELPED = re.compile(r"(?m)^- \*\*Solved:\*\* \S+ by `")
 _ACTIONS = re.compile(r"- \*\*(?:Actions|Key actions):\*\*\s*(.*)")
 _ORIGINAL = re.compile(r"- \*\*Original:\*\*")
 _NEXT_CALL = re.compile(r"(?: x\d+)?, (?=`|[\w.:/-]+\()")
@@ -85,6 +86,11 @@ class Told(NamedTuple):
     def answer(self) -> str:
         """What the run found, in one line; "" when it does not say."""
         return next((found[1] for line in self.text.split("\n") if (found := _RESULT.match(line))), "")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Is it a failure that says what helped?"""
+        return _HELPED.search(self.text) is not None
 
     @property
     def corrects(self) -> bool:

@@ -35,15 +35,17 @@ def configure(parser: ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="ID|PATH",
-        help="show, resume: a run's id, or the beginning of it; import: log files, or folders of them",
+        help="show, resume: a run's id, or the beginning of it; import: log files or folders",
     )
     parser.add_argument("--failed", action="store_true", default=None, help="list: those that failed")
     parser.add_argument("--limit", type=int, metavar="N", help=f"list: how many, newest first ({_LIMIT})")
-    parser.add_argument("--format", metavar="NAME", help="import: what the files are; else it is found out")
+    parser.add_argument(
+        "--format", metavar="NAME", help="import: the format of the files; recognised without it"
+    )
     parser.add_argument(
         "--mapping",
         metavar="FILE",
-        help="import: a TOML file that tells what is what in logs of another form",
+        help="import: a TOML file that says where a JSON log of any other form has its fields",
     )
     parser.add_argument(
         "--dry-run",

@@ -14,10 +14,13 @@ from hindbrain.context.capture.transcripts.blocks import blocks_of, mapping, sec
 from hindbrain.context.capture.transcripts.plain import LISTS, PlainReader
 from hindbrain.context.messages import Message
 from hindbrain.learn.importing.logs import Log, Record
+from hindbrain.learn.importing.responses import as_messages
 from hindbrain.learn.importing.turns import Cutter, runs_in
 from hindbrain.learn.runs.events import Event
 
 FORMATS = ("openai", "anthropic")
+_SERVICE = ("system", "result")  # lines of Claude Code's stream of messages that hold none
+_INPUT = "input"  # where a request of OpenAI's Responses has its messages
 _MOST_OPEN = 64  # conversations that may still grow; of a log in which more are told at once, some come twice
 _SESSIONS = ("session_id", "conversation_id", "thread_id", "sessionId", "conversationId", "trace_id")
 _TIMES = ("timestamp", "created_at", "created", "time")
@@ -55,8 +58,8 @@ def runs_of_messages(log: Log, format: str) -> Iterator[list[Event]]:
             yield from _ended(cutter, opening)
             session, opening = given, []
             cutter = Cutter(format, given, source="import", start=log.written)
-        found = reader.take(record)
-        if not found and "role" not in record:
+        found = [message for one in as_messages([record]) for message in reader.take(one)]
+        if not found and "role" not in record and record.get("type") not in _SERVICE:
             log.refuse(number, f"no message; it has {_keys(record)}")
         if not cutter.session:
             opening += found
@@ -71,7 +74,9 @@ def runs_of_messages(log: Log, format: str) -> Iterator[list[Event]]:
 
 def is_request(record: Record) -> bool:
     """Does it hold messages, and is none itself?"""
-    return any(isinstance(_asked(record).get(name), list) for name in LISTS)
+    return any(isinstance(_asked(record).get(name), list) for name in (*LISTS, _INPUT)) or (
+        isinstance(_asked(record).get(_INPUT), str) and "model" in _asked(record)
+    )
 
 
 def named(messages: Sequence[Message]) -> str:
@@ -110,7 +115,11 @@ def _asked(record: Record) -> Record:
 def _request(record: Record) -> _Conversation:
     at = next((seconds(record[name]) for name in _TIMES if name in record), 0.0)
     reader = PlainReader()
-    messages = tuple(reader.take(_asked(record)))
+    asked = _asked(record)
+    if (items := asked.get(_INPUT)) and not any(isinstance(asked.get(name), list) for name in LISTS):
+        items = [{"role": "user", "content": items}] if isinstance(items, str) else items
+        asked = {"messages": as_messages(blocks_of(items))}
+    messages = tuple(reader.take(asked))
     tail = tuple(_answer(record, reader))
     session = _given(record) or named((*messages, *tail))
     return _Conversation(messages, tail, _chain(messages), session, at, at)
@@ -122,6 +131,8 @@ def _answer(record: Record, reader: PlainReader) -> list[Message]:
     response = mapping(response.get("body")) or response
     for choice in blocks_of(response.get("choices")):  # OpenAI
         return reader.take(mapping(choice.get("message")))
+    if isinstance(response.get("output"), list):  # OpenAI's Responses
+        return reader.take({"messages": as_messages(blocks_of(response["output"]))})
     if isinstance(response.get("content"), list):  # Anthropic
         return reader.take({"role": "assistant", "content": response["content"]})
     return []

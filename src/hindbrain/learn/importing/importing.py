@@ -19,6 +19,7 @@ from hindbrain.learn.importing.journals import runs_of_journal
 from hindbrain.learn.importing.logs import Log, first_records, opened
 from hindbrain.learn.importing.mapped import runs_of_mapped
 from hindbrain.learn.importing.mapping import parse_mapping
+from hindbrain.learn.importing.records import runs_of_records, runs_of_text
 from hindbrain.learn.importing.sniffing import sniff
 from hindbrain.learn.importing.tau import runs_of_tau
 from hindbrain.learn.importing.transcripts import runs_of_transcript
@@ -28,9 +29,19 @@ from hindbrain.learn.runs.store import RunStore
 __all__ = ["FORMATS", "Imported", "import_runs", "sniff"]
 
 FORMATS = (
-    "claude-code", "codex", "openclaw", "openai", "anthropic", "tau-bench", "reflexion", "journal", "mapped",
+    "claude-code", "codex", "openclaw", "openai", "anthropic", "journal", "trajectory", "text", "tau-bench",
+    "reflexion", "mapped",
 )  # fmt: skip
-_SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_SUFFIXES = tuple(
+    name + packed
+    for name in (".json", ".jsonl", ".ndjson", ".traj", ".txt", ".log")
+    for packed in ("", ".gz")
+)
+_MAPPING = (
+    'for other JSON logs write a TOML file with [run] command = "path.to.it" and [events] steps = "path[]", '
+    "and give it with --mapping (docs/learning.md, 'Logs of any shape')"
+)
+_KNOWN = f"--format takes {', '.join(FORMATS)}; {_MAPPING}"
 _MOST_PROBLEMS = 50
 Adapter = Callable[[Log], Iterator[list[Event]]]
 
@@ -54,11 +65,11 @@ def import_runs(
     be told, or lacks its mapping.
     """
     if format and format not in FORMATS:
-        raise UsageError(f"{format!r} is no format of runs; give one of {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {format!r}; {_KNOWN}")
     if mapping is not None and format not in ("", "mapped"):
         raise UsageError(f"a mapping is for logs of any other shape; leave it out, or the format {format!r}")
     if mapping is None and format == "mapped":
-        raise UsageError("the format 'mapped' needs a mapping; docs/learning.md has an example")
+        raise UsageError(f"the format 'mapped' needs a mapping; {_MAPPING}")
     chosen = "mapped" if mapping is not None else format
     problems: list[str] = []
     logs: dict[str, list[Log]] = {}
@@ -67,14 +78,12 @@ def import_runs(
         if told := chosen or sniff(path):
             logs.setdefault(told, []).append(Log(path))
         elif path in files:
-            raise UsageError(
-                f"the format of {str(path)!r} can't be told; give one of {', '.join(FORMATS)} with --format"
-            )
+            raise UsageError(f"{str(path)!r} is in no format that is recognised; {_KNOWN}")
         else:
             strange.append(path.name)
     if strange:  # a folder may hold anything
         problems.append(
-            f"{plural(len(strange), 'file is', 'files are')} no known log: {', '.join(strange[:5])}"
+            f"{plural(len(strange), 'file is', 'files are')} in no known format: {', '.join(strange[:5])}"
         )
     added = _add(store, logs, mapping, problems)
     return added._replace(problems=_shown(problems))
@@ -97,7 +106,10 @@ def _add(
         runs, events, known = runs + added.runs, events + added.events, known + added.known
         outcomes.update(added.by_outcome)
     if not runs and not known:
-        told = "; ".join(problems[:3]) or "no log file (.json, .jsonl, also with .gz) is there"
+        told = (
+            "; ".join(problems[:3])
+            or "no log file (.json, .jsonl, .traj, .txt, .log, also with .gz) is there"
+        )
         raise NotFound(f"no run found: {told}")
     return Imported(runs, events, known, (), dict(sorted(outcomes.items())))
 
@@ -126,6 +138,7 @@ def _adapter(format: str, mapping: Mapping[str, object] | None) -> Adapter:
         return lambda log: _chats(log, format)
     plain: dict[str, Adapter] = {
         "tau-bench": runs_of_tau, "reflexion": runs_of_alfworld, "journal": runs_of_journal,
+        "trajectory": runs_of_records, "text": runs_of_text,
     }  # fmt: skip
     return plain.get(format) or (lambda log: runs_of_transcript(log, format))
 

@@ -66,11 +66,12 @@ class Log:
             else:
                 self.refuse(number, f"a JSON {type(value).__name__} where an object should be")
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Every line that is not empty, for whoever knows better what is in it."""
+    def lines(self, *, blank: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Every line, as it stands. `blank`: also the empty ones, which part a text."""
         for number, line in self._read(self._raw_lines):
-            self.read += 1
-            yield number, line
+            if blank or line.strip():
+                self.read += 1
+                yield number, line
 
     def _read(self, how: Callable[[io.BufferedReader], Iterator[tuple[int, _T]]]) -> Iterator[tuple[int, _T]]:
         try:
@@ -92,12 +93,14 @@ class Log:
         for number, line in enumerate(_whole_lines(file), start=1):
             if line is None:
                 self.refuse(number, f"a line of more than {LONGEST} bytes")
-            elif line.strip():
+            else:
                 yield number, line
 
     def _line_values(self, file: io.BufferedReader) -> Iterator[tuple[int, object]]:
         for number, line in self._raw_lines(file):
             text = line.decode("utf-8-sig", "replace").strip()
+            if not text:
+                continue
             try:
                 value = json.loads(text)
             except (ValueError, RecursionError):
@@ -149,6 +152,16 @@ def first_records(path: Path, most: int = 20) -> list[Record]:
         if len(found) == most:
             break
     return found
+
+
+def first_text(path: Path) -> str:
+    """What a file begins with, as text; "" when it is none."""
+    try:
+        with opened(path) as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return ""
+    return "" if b"\0" in head else head.decode("utf-8-sig", "replace")
 
 
 def _shape(head: bytes) -> str:

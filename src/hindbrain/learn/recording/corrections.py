@@ -32,6 +32,10 @@ LEAST = 0.35  # likeness of the two commands
 _POLITE = frozenset({"please", "again", "now", "just", "ok", "okay", "hey", "try", "retry", "pls"})
 _PUT_RIGHT = ("failed", "stuck", "cancelled")
 _WORD = re.compile(r"\S+")
+# A site by its name: who said "github" first and says "github.com" now means the same thing.
+_SITE = re.compile(
+    r"\b(?:https?://)?(?:www\.)?([\w-]{3,})\.(?:com|org|net|io|dev|app|ai|co)\b(?:/\S*)?", re.IGNORECASE
+)
 _EDGES = " \t\"'.,;:!?()[]{}“”‘’`"
 
 
@@ -54,13 +58,15 @@ def corrections(episodes: Sequence[Episode]) -> list[Correction]:
     pairs = _pairs(episodes)
     if not pairs:
         return []
-    vectors = vectors_of([one.command for pair in pairs for one in pair], None)
+    commands = [one.command for pair in pairs for one in pair]
+    vectors = vectors_of(commands, None)
+    by_name = vectors_of([_SITE.sub(r"\1", command) for command in commands], None)
     found: list[Correction] = []
     lists = _lists(episodes)
     for at, (first, second) in enumerate(pairs):
         if _is_next_item(first, second, lists):
             continue
-        likeness = float(vectors[2 * at] @ vectors[2 * at + 1])
+        likeness = max(float(rows[2 * at] @ rows[2 * at + 1]) for rows in (vectors, by_name))
         added = _missing(second.command, first.command)
         removed = _missing(first.command, second.command)
         if likeness >= LEAST and not _POLITE.issuperset(word.casefold() for word in (*added, *removed)):

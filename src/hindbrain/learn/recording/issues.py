@@ -102,13 +102,14 @@ def find_solved(issues: Iterable[Issue], episodes: Iterable[Episode]) -> dict[st
 
 
 def _fix(issue: Issue, run: Episode) -> Fix:
+    from hindbrain.learn.templates.steps import is_opening
+
     good = good_of(run)
     failed = deeds_of(issue.actions, issue.first.command)
     did = [deed for deed in deeds_of(good.actions, run.command) if deed not in failed]
     done = deeds_of(good.whole, run.command)
-    return Fix(
-        run, tuple(did[:_MOST_DEEDS]), tuple(deed for deed in failed if deed not in done)[:_MOST_DEEDS]
-    )
+    left = [deed for deed in failed if deed not in done and not is_opening(deed)]
+    return Fix(run, tuple(did[:_MOST_DEEDS]), tuple(left[:_MOST_DEEDS]))
 
 
 def _gist(text: str) -> str:
