@@ -52,6 +52,8 @@ GOALS = (
     ),
     Goal("run_answers", "encoder.by recall", "... with the encoder, %", "≥ 90"),
     Goal("run_answers", "table.in the prompt", "... in the prompt that asks, %", ""),
+    Goal("day_questions", "recall.exact", "Questions about time: exactly the right runs, by `recall`, %", ""),
+    Goal("day_questions", "pack.exact", "... in the prompt that asks, %", ""),
     Goal("false_injection", "agent_turns", "Notes for turns of coding sessions that need none, %", "≤ 5"),
     Goal("false_injection", "small_talk", "... for small talk, %", "≤ 1"),
     Goal("false_injection", "coding", "... for coding instructions, %", "≤ 10"),

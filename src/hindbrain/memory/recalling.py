@@ -18,6 +18,7 @@ from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
 from hindbrain.vault.items.category import category_asked_for
 
 if TYPE_CHECKING:
+    from hindbrain.memory.answers import Timeline
     from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit
@@ -40,18 +41,23 @@ _SHORT_CLOSE = 0.25  # as _CLOSE, for such a topic
 _ABOUT_ALL = frozenset({"know", "remember", "tell", "everything", "anything", "memory", "memories", "me"})
 
 
-def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
-    """At most `k` memories and passages together."""
+def recall(memory: Memory, topic: str, *, k: int, most: int = _MOST) -> Recalled:
+    """At most `k` memories and passages together; `most`: entries in answer to a question about time."""
+    from hindbrain.memory.timeline import asked_time, nothing_text
     from hindbrain.search.exact_phrases import NOT_FOUND
 
     if not topic.strip():
         raise UsageError("the topic is empty; say what you want to know about")
     if not 1 <= k <= _MOST:
         raise UsageError(f"k is {k}; ask for 1 to {_MOST}")
+    timeline = asked_time(memory, topic)
+    if timeline is not None and (timeline.entries or not timeline.has_subject):
+        return _of_time(memory, topic, timeline, k, most)
     moves = _moves(memory)
     close, guesses = _judged(memory, topic, moves)
     items = memory.book.items()
     notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
+    notices += [nothing_text(timeline), *timeline.problems] if timeline is not None else []
     runs, unread = memory.past_runs(topic)
     notices += unread
     passages = _passages(memory, topic, k, {item.path for item in items}, notices)
@@ -73,6 +79,20 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices), runs)
+
+
+def _of_time(memory: Memory, topic: str, timeline: Timeline, k: int, most: int) -> Recalled:
+    """The answer to a question about time, with what other notes of the days in question say."""
+    notices = list(timeline.problems)
+    entries = timeline.entries
+    if len(entries) > most:
+        notices.append(f"{len(entries) - most} of {len(entries)} are left out; ask for a shorter time")
+        entries = entries[:most] if timeline.kind == "open" else entries[-most:]
+    passages: list[Hit] = []
+    if timeline.kind == "days" and not timeline.has_subject:
+        found = _passages(memory, topic, k, set(timeline.notes), notices)
+        passages = [hit for hit in found if hit.named >= 1.0][:k]
+    return Recalled(topic, (), tuple(passages), tuple(notices), timeline=timeline._replace(entries=entries))
 
 
 def matching(memory: Memory, words: str) -> list[MemoryItem]:

@@ -118,14 +118,15 @@ def _task_keys(task: TaskItem) -> tuple[str, str]:
     return line_key(task.path, task_text(task)), line_key(task.path, task.title, above)
 
 
-def open_boxes(memory: Memory, room: Room, *, with_tomorrow: bool) -> Read:
+def open_boxes(memory: Memory, room: Room, *, with_tomorrow: bool, known: Iterable[str] = ()) -> Read:
     """Open check boxes of memories and of the last days, each text once, and the notes for today.
+    `known`: texts that are told already.
 
     In a Logseq graph the markers of its tasks count as boxes.
     """
     notices: list[str] = []
     found: list[Excerpt] = []
-    seen = _titles_of_tasks(memory)
+    seen = _titles_of_tasks(memory).union(known)
     for path in _own_notes(memory, notices):
         page = _page(memory, path, notices)
         boxes = {} if page is None else _boxes(memory, page)
