@@ -54,12 +54,16 @@ def recent_runs(memory: Memory) -> Timeline:
     return _Reader(memory).answer(TimeQuestion("recent"))
 
 
-def entry_text(entry: Happening, *, in_note: bool = False) -> str:
+def entry_text(entry: Happening, *, in_note: bool = False, recent: bool = False) -> str:
     """`Thu 2026-11-12 16:30 deploy the website (done) — Version 1.1 is live`, on one line.
 
-    `in_note`: the note is named above it, so that a day in its name is not said again.
+    `in_note`: the note is named above it, so that a day in its name is not said again. `recent`: it is of the
+    last days, so that the year is not said: `Thu 12 Nov 16:30`.
     """
-    day = "" if in_note and entry.day in entry.path else _dated(entry.day)
+    if recent:
+        day = day_text(entry.day)
+    else:
+        day = "" if in_note and entry.day in entry.path else _dated(entry.day)
     when = " ".join(filter(None, (day, entry.time)))
     answer = f" — {entry.answer}" if entry.answer else ""
     if entry.kind == "task" and entry.outcome != "done":
