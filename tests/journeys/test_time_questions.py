@@ -82,6 +82,25 @@ def test_a_run_is_told_once_in_the_order_of_time(worked: App, doors: Doors) -> N
         assert "Session" not in text and "Retry" not in text
 
 
+def test_recall_of_a_topic_tells_a_run_once(worked: App, doors: Doors) -> None:
+    """Neither the start of the day's session nor what it left for tomorrow tells it again."""
+    for topic, command in (
+        ("ferry to Trelleborg", "find the cheapest ferry to Trelleborg"),
+        ("berth in Ystad", "book a berth in Ystad for June"),
+        ("receipts of October", "scan the receipts of October"),
+        ("mailing list", "migrate the mailing list to the new server"),
+    ):
+        found = doors.cli("recall", topic)
+        hits = [
+            hit["text"]
+            for hit in found["passages"]
+            if worked.layout.role_of(hit["path"]) != "templates"  # which list commands as examples
+        ]
+        told = [text for text in (*(run["command"] for run in found["runs"]), *hits) if command in text]
+        assert len(told) == 1, (topic, told)
+        assert "**Context**" not in told[0] and "Retry" not in told[0]
+
+
 def test_failures_are_open_until_they_work_and_the_newest_come_first(worked: App, doors: Doors) -> None:
     left = [entry["text"] for entry in doors.cli("recall", "what is still open?")["timeline"]["entries"][2:]]
     assert left == [RUNS[at].command for at in (27, 18, 14, 10, 5)]

@@ -72,11 +72,14 @@ def test_the_day_has_a_line_for_each_run_among_its_events(book: Book) -> None:
     assert "## Session End\n- **Time**: 1" in body
     assert body.endswith("## Notes for Tomorrow\n- Retry: Open github.com [source:: tool]\n")
     lines = [line for line in body.split("\n") if line.startswith("- [")]
+    log = book.desk().path("task_log").removesuffix(".md")
     assert [line.partition("] ")[2] for line in lines] == [
-        "`done` Open Chrome and go to github.com (score: 92) (4 iterations) [source:: tool] ^r-0001",
+        "`done` Open Chrome and go to github.com (score: 92) (4 iterations) "
+        f"[[{log}#^r-0001|log]] [source:: tool] ^r-0001",
         "`failed` Open github.com (score: 45) — Wrong element clicked, ended up on bookmark bar "
-        "(6 iterations) [source:: tool] ^r-0002",
+        f"(6 iterations) [[{log}#^r-0002|log]] [source:: tool] ^r-0002",
     ]
+    assert "^r-0001\n" in book.text("task_log") and "^r-0002\n" in book.text("task_log")
     assert "`done` Water the plants (1 iteration)" in book.body("daily", date="2026-05-14")
 
 

@@ -42,6 +42,7 @@ _SOLVED = re.compile(r"[-*+] \*\*Solved:\*\*")
 _DATED = re.compile(r"#{2,6}\s+(?:Actions of )?(\d{4}-\d\d-\d\d)(?:[T ]\S*)?\s*$")
 _FAILED_AFTER = re.compile(r"[-*+] \*\*(.+?)\*\* failed after \d+ iterations?: (.+)")
 _BEFORE_ANSWER = " — "
+RETRY = "Retry: "  # begins what a failed run leaves for tomorrow
 _NO_EVENTS = frozenset(name.casefold() for name in (START, END, TOMORROW))
 
 
@@ -64,7 +65,7 @@ def events_of(page: Page, day: str, first: Collection[str]) -> list[Happening]:
         if event:
             found[-1] = found[-1]._replace(text=f"{found[-1].text}; {_plain(line)}")
             continue
-        told_here = _happening(line, day)
+        told_here = event_of(line, day)
         if told_here.text:
             source = lowest((note_is, *sources_in(line)))
             found.append(told_here._replace(path=page.path, line=number, source=source))
@@ -80,7 +81,7 @@ def days_in(page: Page) -> dict[str, list[Happening]]:
             dated = _DATED.match(line)
             day = dated[1] if dated else ""
         elif day:
-            told = _happening(line, day)._replace(path=page.path, line=number, source="tool")
+            told = event_of(line, day)._replace(path=page.path, line=number, source="tool")
             found.setdefault(day, []).append(told)
     return found
 
@@ -116,8 +117,8 @@ def _issue(entry: list[tuple[int, str]], day: str, path: str) -> Iterator[Happen
             return
         if (named := _ID.search(line)) and not id_:
             id_ = named[1]
-        if told := _COMMAND.match(_without_fields(line)):
-            command, at = command or _shown(told[1]), at or number
+        if named_command := issue_command(line):
+            command, at = command or named_command, at or number
         elif told := _REASON.match(line):
             reason = reason or _plain(told[1])
         elif told := _SEEN.match(line):
@@ -129,12 +130,19 @@ def _issue(entry: list[tuple[int, str]], day: str, path: str) -> Iterator[Happen
         )  # fmt: skip
 
 
-def _happening(line: str, day: str) -> Happening:
+def issue_command(line: str) -> str:
+    """The command of an issue, where the line says it; else ""."""
+    told = _COMMAND.match(without_fields(line))
+    return _shown(told[1]) if told else ""
+
+
+def event_of(line: str, day: str) -> Happening:
+    """What one line of a day tells."""
     named = _ID.search(line)
     id_ = named[1] if named else ""
     line = line.strip()
     if run := _RUN.match(line):
-        said = _ITERATIONS.sub("", _without_link(_without_fields(run[3])))
+        said = _ITERATIONS.sub("", _without_link(without_fields(run[3])))
         command, _, answer = said.partition(_BEFORE_ANSWER)
         command = _SCORE.sub("", command)
         return Happening("run", day, _shown(command), run[1], run[2], _shown(answer), id_)
@@ -159,10 +167,11 @@ def _heading(line: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return _shown(_without_fields(text))
+    return _shown(without_fields(text))
 
 
-def _without_fields(text: str) -> str:
+def without_fields(text: str) -> str:
+    """Without our fields and the block id."""
     return _FIELD.sub("", _ID.sub("", text)).rstrip()
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hindbrain.base.errors import HindbrainError
 from hindbrain.memory.answers import Happening, HappeningKind, Timeline
 from hindbrain.memory.daily.daily import NOTES_BACK
-from hindbrain.memory.day_lines import days_in, events_of, open_issues
+from hindbrain.memory.day_lines import RETRY, days_in, events_of, open_issues
 from hindbrain.memory.tasks.task_line import OPEN as OPEN_STATUSES
 from hindbrain.memory.tasks.task_line import read_task
 from hindbrain.memory.tasks.task_note import read_tasks
@@ -40,7 +40,6 @@ _UNFINISHED_DAYS = 30  # a run that was cancelled longer ago was given up
 _FAILED = ("failed", "stuck")
 _DAY_S = 86_400.0
 _AFTER_ALL = "99:99"  # facts without a time stand at the end of their day
-RETRY = "Retry: "  # begins what a failed run leaves for tomorrow
 
 
 def asked_time(memory: Memory, text: str) -> Timeline | None:

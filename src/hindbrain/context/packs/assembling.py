@@ -27,7 +27,7 @@ from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
 from hindbrain.context.packs.rendering import render, slot_text
-from hindbrain.memory.timeline import RETRY
+from hindbrain.memory.day_lines import RETRY
 from hindbrain.search.hit import SearchResult
 from hindbrain.search.languages import prompt_languages
 from hindbrain.search.query import Filters, SearchQuery
@@ -66,6 +66,7 @@ _HIDDEN_ROLES = ("inbox", "home", "archive", "recent", "status", "summary", "tas
 _RECORD = re.compile(
     r"\s*[-*+] (?:\*\*(?:Command|Outcome|Iterations|Key actions|Duration|Score|Reason|Actions|Lesson|Seen"
     r"|Original|Corrected|Changed|RunId):\*\*|(?:when|why|failed|worked): )|.*\s\^[cilr]-[\w-]+\s*$"
+    r"|\s*[-*+] (?:\*\*(?:Time|Context|Duration)\*\*: |Retry: )"
     r"|.*: \d+ runs, \d+ % went well"
 )
 _BARE_MARKS = " \t\r\n-*+#>"  # of lists, headings and quotes without text
