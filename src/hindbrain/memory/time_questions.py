@@ -23,6 +23,7 @@ _RECENT = re.compile(
     r"(?: lately| recently| (?:right )?now| at the moment| currently| these days)?"
     r"|what(?: did we do| have we done|'s happened| happened| has happened)(?: lately| recently)"
     r"|what (?:did|have) (?:we|you|i) (?:do|done) (?:last|just now|most recently)"
+    r"|where (?:did|have) (?:we|you|i) (?:leave|left|stop|stopped)(?: off)?"
 )
 _LAST_THING = re.compile(
     r"what (?:was|is) the (?:last|latest|most recent) (?:thing|run|task)"
@@ -33,7 +34,7 @@ _WORKING = re.compile(r"working on")
 _WHEN = re.compile(
     r"when (?:did|have|had) (?:we|you|i) (?:last |most recently )?(?P<subject>.+)"
     r"|when (?:was|is) the last time (?:that )?(?:we|you|i) (?P<again>.+)"
-    r"|when was (?P<passive>.+?) last \w+"
+    r"|when was (?P<passive>.+ last \w+)"
 )
 _UNFINISHED = re.compile(
     r"what (?:did|have) (?:we|you|i) (?:not (?:yet )?|never )(?:finish(?:ed)?|complete[d]?|done?)(?: yet)?"
@@ -44,6 +45,7 @@ _UNFINISHED = re.compile(
 _FAILING = re.compile(
     r"what (?:is|are|keeps) (?:still )?(?:failing|broken|going wrong)"
     r"|what still (?:fails|does not work|doesn't work)"
+    r"|what are (?:the|our) open (?:issues|problems|failures)"
     r"|(?:which|what) (?:issues|problems|failures) (?:are|remain) (?:still )?(?:open|unsolved|left)"
 )
 _TASKS = re.compile(r"\btasks?\b|\bto-?dos?\b")

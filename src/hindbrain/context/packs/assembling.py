@@ -31,6 +31,7 @@ from hindbrain.memory.day_lines import RETRY
 from hindbrain.search.hit import SearchResult
 from hindbrain.search.languages import prompt_languages
 from hindbrain.search.query import Filters, SearchQuery
+from hindbrain.vault.items.item_line import read_line
 
 if TYPE_CHECKING:
     from hindbrain.context.packs.gate import Null
@@ -331,8 +332,10 @@ class _Assembly:
             lines = [one._replace(first_line=0, last_line=0) for one in reversed(lines)]
         reads.append(Read(tuple(lines)))
         if timeline.kind == "open":
-            retried = [f"{RETRY}{one.text}" for one in told]
-            reads.append(open_boxes(memory, room, with_tomorrow="recent" not in self._slots, known=retried))
+            left = {one.text for one in timeline.entries}
+            texts = (read_line(line).text for line in memory.daily.notes_for_today()[1])
+            known = [text for text in texts if text.startswith(RETRY) and text not in left]
+            reads.append(open_boxes(memory, room, with_tomorrow="recent" not in self._slots, known=known))
         if room.short:
             self._short.add(name)
         taken = [one for read in reads for one in self._taken(read, name)]
