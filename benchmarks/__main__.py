@@ -16,6 +16,7 @@ from benchmarks import (
     agent_overhead,
     cold,
     conflicts,
+    day_questions,
     drift,
     false_injection,
     fixes,
@@ -60,8 +61,8 @@ ALL = tuple(
     for module in (
         locomo, longmemeval, scifact, wikilinks, real_vaults, conflicts, packs, abstention, false_injection,
         memory_lane, late_interaction, drift, flush_rules, latency, prompts, sync, cold, memory, mcp_server,
-        hook_latency, service_latency, tool_tokens, learning, real_runs, run_answers, fixes, harm,
-        learn_scale, agent_overhead,
+        hook_latency, service_latency, tool_tokens, learning, real_runs, run_answers, day_questions, fixes,
+        harm, learn_scale, agent_overhead,
     )
 )  # fmt: skip
 _DOCS = Path(__file__).resolve().parents[1] / "docs"

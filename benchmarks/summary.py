@@ -54,6 +54,8 @@ GOALS = (
     Goal("run_answers", "table.in the prompt", "... in the prompt that asks, %", ""),
     Goal("fixes", "ours.right first", "Failed commands that get the fix that worked before, %", "≥ 85"),
     Goal("fixes", "ours.false", "... that get one and none is known, %", "≤ 2"),
+    Goal("day_questions", "recall.exact", "Questions about time: exactly the right runs, by `recall`, %", ""),
+    Goal("day_questions", "pack.exact", "... in the prompt that asks, %", ""),
     Goal("false_injection", "agent_turns", "Notes for turns of coding sessions that need none, %", "≤ 5"),
     Goal("false_injection", "small_talk", "... for small talk, %", "≤ 1"),
     Goal("false_injection", "coding", "... for coding instructions, %", "≤ 10"),

@@ -881,6 +881,7 @@ class App:
             note_names=self._note_names,
             other_names=self._other_names,
             past_runs=lambda topic: self.learning.past_runs(topic),
+            day_notes=self.day_notes,
             index_path=self.index_path,
             layout=lambda: self.layout,
             hits=c.number("search.k"),

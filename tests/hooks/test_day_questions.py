@@ -144,22 +144,53 @@ def test_open_boxes_of_the_agents_own_notes_are_open_too(
     assert before == {file: file.read_bytes() for file in started.vault.root.rglob("*.md")}
 
 
-def test_recent_actions_are_told_with_their_day(started: Session) -> None:
-    """The note says "last 2 hours", and a day later that is not so."""
+def _run_id(back: int) -> str:
+    """Of a run that began at noon, UTC, so many days ago."""
+    return f"r-{_day(back).replace('-', '')}-120000-7f3k"
+
+
+def test_recent_actions_are_told_with_their_day_and_for_seven_days(started: Session) -> None:
+    """Where no daily note tells runs, the note of recent actions does; it may be older than it says."""
     note = "# Recent Actions (last 2 hours)\n\nWhat was done in the last two hours, the newest last.\n\n"
-    note += "## Last 2 hours\n\n1. [14:30] Opened Chrome (success) ^r-20260220-143000-7f3k\n"
+    note += f"## Last 2 hours\n\n1. [14:30] Opened Firefox (success) ^{_run_id(9)}\n"
+    note += f"2. [14:30] Opened Chrome (success) ^{_run_id(2)}\n"
     note += (
-        "2. [14:35] Created a repository (success)\n\n## 2026-02-19\n\n3. [09:00] Wrote a mail (success)\n"
+        f"3. [14:35] Created a repository (success)\n\n## {_day(3)}\n\n4. [09:00] Wrote a mail (success)\n"
     )
+    note += f"\n## {_day(20)}\n\n5. [09:00] Sold the car (success)\n"
     started.vault.write(started.path("recent"), note)
     told = started.start()
-    assert "1. [2026-02-20 14:30] Opened Chrome (success)\n" in told
-    assert "2. [14:35] Created a repository (success)\n" in told  # no day is invented
-    assert "## 2026-02-19\n 3. [09:00] Wrote a mail (success)\n" in told
+    assert f"2. [{_day(2)} 14:30] Opened Chrome (success)\n" in told
+    assert "3. [14:35] Created a repository (success)\n" in told  # no day is invented
+    assert f"## {_day(3)}\n 4. [09:00] Wrote a mail (success)\n" in told
     assert "two hours" not in told and "2 hours" not in told
+    assert "Firefox" not in told and "Sold the car" not in told
     _write_day(started, 1, "Sent Sarah the plan")
     told = started.start()
     assert "Sent Sarah" in told and _day(1) in told and "Chrome" not in told
+
+
+def test_recent_runs_are_the_last_five_of_seven_days_when_they_are_read(started: Session) -> None:
+    def ran(back: int, *names: str) -> None:
+        _write_day(
+            started, back, *(f"`done` {name} — found {name} (1 iteration) ^r-{back}" for name in names)
+        )
+
+    ran(8, "old errand")
+    ran(6, "long errand")
+    ran(1, "first errand", "second errand")
+    ran(0)
+    told = started.start()
+    day = SystemClock().today() - timedelta(days=6)
+    assert f"- {day:%a} {day.day} {day:%b} 09:00 long errand (done) — found long errand" in told
+    assert "old errand" not in told
+    assert [told.count(name) for name in ("first errand (done)", "second errand (done)")] == [1, 1]
+    ran(0, "third errand", "fourth errand", "fifth errand")
+    told = started.start()
+    assert "long errand" not in told
+    names = ("first", "second", "third", "fourth", "fifth")
+    places = [told.index(f"{name} errand (done)") for name in names]
+    assert places == sorted(places)
 
 
 def test_the_last_day_is_told_though_a_line_of_it_is_too_long(started: Session) -> None:

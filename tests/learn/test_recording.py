@@ -71,11 +71,14 @@ def test_the_day_has_a_line_for_each_run_among_its_events(book: Book) -> None:
     assert "## Session End\n- **Time**: 1" in body
     assert body.endswith("## Notes for Tomorrow\n- Retry: Open github.com [source:: tool]\n")
     lines = [line for line in body.split("\n") if line.startswith("- [")]
+    log = book.desk().path("task_log").removesuffix(".md")
     assert [line.partition("] ")[2] for line in lines] == [
-        "`done` Open Chrome and go to github.com (score: 92) (4 iterations) [source:: tool] ^r-0001",
+        "`done` Open Chrome and go to github.com (score: 92) (4 iterations) "
+        f"[[{log}#^r-0001|log]] [source:: tool] ^r-0001",
         "`failed` Open github.com (score: 45) — Wrong element clicked, ended up on bookmark bar "
-        "(6 iterations) [source:: tool] ^r-0002",
+        f"(6 iterations) [[{log}#^r-0002|log]] [source:: tool] ^r-0002",
     ]
+    assert "^r-0001\n" in book.text("task_log") and "^r-0002\n" in book.text("task_log")
     assert "`done` Water the plants (1 iteration)" in book.body("daily", date="2026-05-14")
 
 
@@ -125,25 +128,57 @@ def test_the_status_says_what_was_last_and_what_is_open(book: Book, vault: Vault
     assert "(cancelled" in book.text("status") and "A word." in book.text("status")
 
 
-def test_recent_actions_roll_and_what_falls_out_is_in_the_summary_of_its_day(
-    book: Book, clock: FakeClock
-) -> None:
-    early, late = run(1, "Open the door", ago=5400), run(2, "Close the door", "failed", ago=600)
-    book.record(early, late)
+DAY_S = 86_400.0
+
+
+def test_recent_actions_are_the_last_five_of_seven_days_with_their_day(book: Book, clock: FakeClock) -> None:
+    """What is no longer recent stands in the summary of its day, in a short line with a link."""
+    old = run(1, "Open the door", ago=8 * DAY_S, answer="It is open.")
+    early = run(2, "Paint the door", ago=6 * DAY_S, answer="It is red.")
+    late = run(3, "Close the door", "failed", ago=600, reason="It is stuck")
+    book.record(old, early, late)
     assert book.body("recent").endswith(
-        "\n1. [10:30] Open the door (success) ^r-0001\n2. [11:50] Close the door (failed) ^r-0002\n"
+        "\n## Last 7 days\n\n"
+        "1. [Sat 9 May 12:00] Paint the door (success) — It is red. ^r-0002\n"
+        "2. [Fri 15 May 11:50] Close the door (failed) — It is stuck ^r-0003\n"
     )
-    clock.advance(3600)
-    book.record(early, late)
-    assert "Open the door" not in book.body("recent")
-    assert book.body("recent").endswith("\n1. [11:50] Close the door (failed) ^r-0002\n")
+    clock.advance(2 * DAY_S)
+    book.record(old, early, late)
+    assert book.body("recent").endswith(
+        "\n\n1. [Fri 15 May 11:50] Close the door (failed) — It is stuck ^r-0003\n"
+    )
+    log = book.desk().path("task_log").removesuffix(".md")
     assert book.body("summary").endswith(
-        "\n## Actions of 2026-05-15\n\n- [10:30] Open the door (success) ^r-0001\n"
+        f"\n## Actions of 2026-05-09\n\n- Paint the door (success, [[{log}#^r-0002|12:00]])\n"
     )
-    clock.advance(7200)
-    book.record(early, late)
-    assert "^r-" not in book.body("recent")
-    assert book.body("summary").count("^r-") == 2
+    more = [run(n, f"Clean window {n}", started=clock.now() - 700 + n) for n in range(4, 10)]
+    book.record(old, early, late, *more)
+    listed = [line.rpartition("^")[2] for line in book.body("recent").split("\n") if "^r-" in line]
+    assert listed == ["r-0005", "r-0006", "r-0007", "r-0008", "r-0009"]
+    before = book.text("summary")
+    book.record(old, early, late, *more)
+    assert book.text("summary") == before and "r-0003" in before
+
+
+def test_a_note_of_the_last_two_hours_becomes_one_of_seven_days(book: Book, vault: Vault) -> None:
+    first, second = run(1, "Open the door", ago=900), run(2, "Close it", ago=800)
+    book.record(first)
+    path = book.desk().path("recent")
+    former = (
+        book.text("recent")
+        .replace("## Last 7 days", "## Last 2 hours")
+        .replace("[Fri 15 May 11:45]", "[11:45]")
+    )
+    former = former.replace(
+        "The last five runs of the last seven days, the newest last.",
+        "What was done in the last two hours, the newest last.",
+    )
+    vault.write(path, former)
+    book.desk().own.note(path, ["## Last 2 hours", "1. [11:45] Open the door (success) ^r-0001"])
+    book.record(first, second)
+    text = book.text("recent")
+    assert "hours" not in text and text.count("## ") == 1
+    assert "1. [Fri 15 May 11:45] Open the door (success) ^r-0001\n2. [Fri 15 May 11:46] Close it" in text
 
 
 def test_a_recent_line_that_its_owner_changed_stays_and_one_that_they_deleted_is_gone(
@@ -154,11 +189,13 @@ def test_a_recent_line_that_its_owner_changed_stays_and_one_that_they_deleted_is
     path = book.desk().path("recent")
     text = book.text("recent").replace("Open the door", "Open the **red** door")
     vault.write(path, "\n".join(line for line in text.split("\n") if "Close it" not in line) + "\nMine.\n")
-    clock.advance(9000)
+    clock.advance(7 * DAY_S)
     book.record(*runs)
     assert "Paint it" in book.body("summary") and "Close it" not in book.body("summary")
     left = [line for line in book.body("recent").split("\n") if line.strip()][2:]
-    assert left == ["## Last 2 hours", "1. [11:45] Open the **red** door (success) ^r-0001", "Mine."]
+    assert left == [
+        "## Last 7 days", "1. [Fri 15 May 11:45] Open the **red** door (success) ^r-0001", "Mine.",
+    ]  # fmt: skip
 
 
 def test_a_failure_is_a_known_issue_once_and_counted(book: Book) -> None:

@@ -77,6 +77,35 @@ class PastRuns(NamedTuple):
     problems: tuple[str, ...] = ()  # notes that could not be read
 
 
+HappeningKind: TypeAlias = Literal["run", "line", "decision", "memory", "task", "issue"]
+
+
+class Happening(NamedTuple):
+    """Something that happened at a time, or is open since."""
+
+    kind: HappeningKind  # line: what a note of a day says in its owner's own form
+    day: str  # YYYY-MM-DD; of an open task the day it is due; "" when that is not known
+    text: str  # of a run or an issue its command
+    time: str = ""  # HH:MM, the owner's clock
+    outcome: str = ""  # of a run: done, failed, cancelled, unknown; of a task: its status
+    answer: str = ""  # what a run found, or why it failed
+    id: str = ""  # without "^"; "" when its line has none
+    path: str = ""
+    line: int = 0  # 1-based; 0 when it is not known
+    source: str = "user"
+
+
+class Timeline(NamedTuple):
+    """The answer to a question about time."""
+
+    kind: Literal["days", "open", "recent", "last"]
+    label: str  # the days, or what was asked for
+    entries: tuple[Happening, ...]  # in the order of time; open work: tasks, then the newest first
+    has_subject: bool = False  # it was asked for something in particular
+    notes: tuple[str, ...] = ()  # notes of days that were read
+    problems: tuple[str, ...] = ()  # what could not be looked at
+
+
 class Recalled(NamedTuple):
     """What is known on a topic. Empty: nothing was found; `notices` say what could not be looked at."""
 
@@ -85,6 +114,7 @@ class Recalled(NamedTuple):
     passages: tuple[Hit, ...]  # of other notes
     notices: tuple[str, ...] = ()
     runs: tuple[PastRun, ...] = ()  # of agents, whose answers may be meant
+    timeline: Timeline | None = None  # where the topic is a question about time
 
 
 class Forgotten(NamedTuple):

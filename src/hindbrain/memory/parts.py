@@ -21,6 +21,8 @@ from hindbrain.memory.storage.storing import Storage, WriteSettings
 from hindbrain.vault.items.item import MemoryItem, trust_of
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from hindbrain.index.standing import IndexStanding
     from hindbrain.index.sync import SyncReport
     from hindbrain.memory.answers import PastRuns
@@ -69,6 +71,9 @@ class Surroundings(NamedTuple):
     note_names: Callable[[], list[NoteName]]  # titles, aliases and file names; [] without an index
     other_names: Callable[[], OtherNames]  # of notes that have aliases; none without an index
     past_runs: Callable[[str], PastRuns]  # whose answers a question may mean
+    day_notes: Callable[
+        [date], tuple[str, ...]
+    ]  # where the notes of a day may stand, the owner's own as well
     index_path: Path
     layout: Callable[[], Layout]
     relevance: Callable[[], BestRelevance]  # judges how well memories fit a prompt

@@ -7,17 +7,21 @@ the last two are in `notices`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.base.errors import HindbrainError, IndexMissing, UsageError
 from hindbrain.memory.answers import Recalled, RecalledMemory
+from hindbrain.memory.day_lines import RETRY, event_of, issue_command, without_fields
 from hindbrain.memory.items.archived import archived_memory_notes
 from hindbrain.memory.items.word_index import asked_words, item_words, words_of
 from hindbrain.search.adjustments import NONE, Adjustments, Table, moved
 from hindbrain.vault.items.category import category_asked_for
+from hindbrain.vault.items.item_text import unescape
 
 if TYPE_CHECKING:
+    from hindbrain.memory.answers import PastRun, Timeline
     from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
 
 NOTHING_CLOSE = "nothing_close"  # begins the notice
 _TELL_RUNS = ("task_log", "recent", "status")  # notes that tell runs, which are recalled as such
+_COPY_RUNS = ("daily", "summary")  # notes that tell them again, in a line
+_RUN_ID = re.compile(r"\^(r-[A-Za-z0-9-]+)")
+_SESSION = re.compile(r"\s*[-*+] \*\*(?:Time|Context|Duration)\*\*: ")
+_SUMMED_UP = re.compile(r"\s*[-*+] (?:Failed|Went well): “([^”]+)”")
+_ACTIONS = re.compile(r"\s*[-*+] \*\*Actions:\*\*")
+_RETRY = re.compile(rf"\s*[-*+] {RETRY}(.*)")
 _MOST = 50
 _SPARE = 3
 _NOTES_SHARE = 3  # one of so many places is kept for passages of other notes, where these may well answer
@@ -40,23 +50,27 @@ _SHORT_CLOSE = 0.25  # as _CLOSE, for such a topic
 _ABOUT_ALL = frozenset({"know", "remember", "tell", "everything", "anything", "memory", "memories", "me"})
 
 
-def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
-    """At most `k` memories and passages together."""
+def recall(memory: Memory, topic: str, *, k: int, most: int = _MOST) -> Recalled:
+    """At most `k` memories and passages together; `most`: entries in answer to a question about time."""
+    from hindbrain.memory.timeline import asked_time, nothing_text
     from hindbrain.search.exact_phrases import NOT_FOUND
 
     if not topic.strip():
         raise UsageError("the topic is empty; say what you want to know about")
     if not 1 <= k <= _MOST:
         raise UsageError(f"k is {k}; ask for 1 to {_MOST}")
+    timeline = asked_time(memory, topic)
+    if timeline is not None and (timeline.entries or not timeline.has_subject):
+        return _of_time(memory, topic, timeline, k, most)
     moves = _moves(memory)
     close, guesses = _judged(memory, topic, moves)
     items = memory.book.items()
     notices = [f"{problem.path} can't be read: {problem.message}" for problem in memory.book.problems]
+    notices += [nothing_text(timeline), *timeline.problems] if timeline is not None else []
     runs, unread = memory.past_runs(topic)
     notices += unread
     passages = _passages(memory, topic, k, {item.path for item in items}, notices)
-    told = {f"^{run.id}" for run in runs if run.id}  # once is enough
-    passages = [hit for hit in passages if not any(id_ in hit.text for id_ in told)]
+    passages = _once(memory, passages, runs)
     if close:
         notices = [notice for notice in notices if not notice.startswith(NOT_FOUND)]
         passages = [hit for hit in passages if hit.confidence >= _WORTH_A_PASSAGE]
@@ -73,6 +87,20 @@ def recall(memory: Memory, topic: str, *, k: int) -> Recalled:
     known = {one.id for one in (*items, *memory.pending_items())}
     found = _with_fate(found, known, sure=not memory.book.problems)
     return Recalled(topic, tuple(found), tuple(passages), tuple(notices), runs)
+
+
+def _of_time(memory: Memory, topic: str, timeline: Timeline, k: int, most: int) -> Recalled:
+    """The answer to a question about time, with what other notes of the days in question say."""
+    notices = list(timeline.problems)
+    entries = timeline.entries
+    if len(entries) > most:
+        notices.append(f"{len(entries) - most} of {len(entries)} are left out; ask for a shorter time")
+        entries = entries[:most] if timeline.kind == "open" else entries[-most:]
+    passages: list[Hit] = []
+    if timeline.kind == "days" and not timeline.has_subject:
+        found = _passages(memory, topic, k, set(timeline.notes), notices)
+        passages = [hit for hit in found if hit.named >= 1.0][:k]
+    return Recalled(topic, (), tuple(passages), tuple(notices), timeline=timeline._replace(entries=entries))
 
 
 def matching(memory: Memory, words: str) -> list[MemoryItem]:
@@ -172,6 +200,50 @@ def _passages(memory: Memory, topic: str, k: int, places: set[str], notices: lis
         and memory.layout.role_of(hit.path) not in _TELL_RUNS
         and _says_something(hit)
     ]
+
+
+def _once(memory: Memory, passages: Sequence[Hit], runs: Sequence[PastRun]) -> list[Hit]:
+    """The passages that tell more than what `runs` and the passages before them tell.
+
+    A run stands in several notes. Of a failure the entry among the issues says most, else the day's line.
+    """
+    roles = {hit.path: memory.layout.role_of(hit.path) for hit in passages}
+    ids = {run.id for run in runs if run.id}
+    commands = {run.command.casefold() for run in runs}
+    for hit in passages:
+        if roles[hit.path] == "issues":
+            commands.update(_commands_in(hit.text))
+    # What was done says less of a failure than the other lines of its entry.
+    entries = {(hit.path, hit.heading) for hit in passages if not _ACTIONS.match(hit.text)}
+    kept: list[Hit] = []
+    for hit in passages:
+        if roles[hit.path] == "issues" and _ACTIONS.match(hit.text) and (hit.path, hit.heading) in entries:
+            continue
+        if roles[hit.path] not in _COPY_RUNS:
+            kept.append(hit)
+            continue
+        lines = [line for line in hit.text.split("\n") if line.strip() and not line.startswith("#")]
+        if all(_is_copy(line, ids, commands) for line in lines):
+            continue
+        ids.update(run for line in lines for run in _RUN_ID.findall(line))
+        kept.append(hit)
+    return kept
+
+
+def _is_copy(line: str, ids: set[str], commands: set[str]) -> bool:
+    """Does a line of our own tell a run that is told, or nothing but when a session was?"""
+    if _SESSION.match(line):
+        return True
+    if retried := _RETRY.match(line):
+        return without_fields(retried[1]).casefold() in commands
+    own = _RUN_ID.findall(line)
+    summed_up = _SUMMED_UP.match(line)
+    told = unescape(summed_up[1], summed_up[1]) if summed_up else event_of(line, "").text
+    return bool(own) and (ids.issuperset(own) or told.casefold() in commands)
+
+
+def _commands_in(text: str) -> set[str]:
+    return {found.casefold() for line in text.split("\n") if (found := issue_command(line))}
 
 
 def _says_something(hit: Hit) -> bool:

@@ -34,6 +34,8 @@ from hindbrain.vault.items.item import DEFAULT_IMPORTANCE, MOST_CUES, STRUCK, Me
 from hindbrain.vault.items.item_text import fold
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from hindbrain.memory.policy.cues import ChosenCues
     from hindbrain.memory.policy.policy import Verdict
     from hindbrain.memory.relevance import Fit
@@ -135,7 +137,7 @@ class Memory(MemoryParts):
         """
         from hindbrain.memory.recalling import recall
 
-        found = recall(self, topic, k=self.hits if k is None else k)
+        found = recall(self, topic, k=self.hits) if k is None else recall(self, topic, k=k, most=k)
         for one in found.memories if counted else ():
             if one.item.path:
                 self.count_access(one.item.path, topic, one.item.id)
@@ -144,6 +146,10 @@ class Memory(MemoryParts):
     def past_runs(self, topic: str) -> PastRuns:
         """Earlier runs whose answers a question may mean."""
         return self._around.past_runs(topic)
+
+    def day_notes(self, day: date) -> tuple[str, ...]:
+        """Where the notes of a day may stand, the owner's own as well."""
+        return self._around.day_notes(day)
 
     def live_items(self) -> list[MemoryItem]:
         """What holds, also what is acknowledged and on its way into its note."""

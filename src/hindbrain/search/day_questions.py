@@ -20,12 +20,13 @@ _SOME_DAY = date(2001, 1, 3)  # whether a phrase names a day does not depend on 
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ASKING = frozenset(
     """
-    a about accomplish accomplished achieve achieved activities activity again all and any anything are at
-    been briefly can changed complete completed could day days diary did do does doing done entries entry
-    event events ever everything exactly finish finished for from get give go going got had happen happened
-    happening happens has have how i i've in into is journal just know last let list log logged logs look
-    main me mine my note notes now of on our overview please quick quickly recap remember remind review s
-    saw say see session sessions short show so some something summarise summarize summary tell that the
+    a about accomplish accomplished achieve achieved activities activity again all an and any anything are at
+    been briefly can catch changed complete completed could day days diary did do does doing done entries
+    entry event events ever everything exactly finish finished for from get give go going got had happen
+    happened happening happens has have how i i've in into is journal just know last let list log logged
+    logs look main me mine my note notes now of on our overview please quick quickly recap remember remind
+    review run runs s saw say see session sessions short show so some something summarise summarize summary
+    tell that the
     then there thing things to together up us was we we've went were what what's which who with work worked
     working would wrote you your 我们 我 做 了 什么 做了什么 我们做了什么 我做了什么 发生了什么
     """.split()  # noqa: SIM905  readable
@@ -34,7 +35,7 @@ _ASKING = frozenset(
 _QUESTION = frozenset(
     """
     what what's which how anything something everything did done happened was were been summarise summarize
-    summary recap overview review show list tell remind log logs journal diary notes note events 什么
+    summary recap catch overview review show list tell remind log logs journal diary notes note events 什么
     做了什么 我们做了什么 我做了什么 发生了什么
     """.split()  # noqa: SIM905  readable
 )

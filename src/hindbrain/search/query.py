@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from hindbrain.index.names import name_key
 from hindbrain.search.date_cues import may_name_a_date
+from hindbrain.search.day_forms import in_english
 from hindbrain.search.terms import (
     STOP_WORDS,
     QueryTerms,
@@ -125,10 +126,11 @@ def understand(text: str, today: date) -> Understood:
         wholes[" ".join(words)] = None
         wholes[" ".join(words[kept[0] : kept[-1] + 1]) if kept else " ".join(words)] = None
         names |= dict.fromkeys(_runs(words))
-    windows = _windows(text[:_MAX_CHARS_FOR_NAMES], today)
+    asked = in_english(text[:_MAX_CHARS_FOR_NAMES])
+    windows = _windows(asked, today)
     wholes.pop("", None)
     terms = understand_terms(text[:_MAX_CHARS])
-    return Understood(terms, windows, tuple(names), tuple(wholes), _asks_days(text, windows))
+    return Understood(terms, windows, tuple(names), tuple(wholes), _asks_days(asked, windows))
 
 
 def _readings(text: str) -> list[list[str]]:

@@ -55,6 +55,11 @@ def read_plain_day(words: Words, i: int, today: date, _cued: bool) -> Found | No
             (words.at(i + 2), words.at(i + 3))
         )
         return None if shift is None else Found(i + 4, one_day(add_days(today, shift)))
+    if words.at(i) == "the" and (words.at(i + 2), words.at(i + 3)) == ("before", "last"):
+        unit = one_unit(words, i + 1)
+        if unit is None or unit == "day":
+            return None
+        return Found(i + 4, unit_turn(unit_turn(today, "last", unit).start, "last", unit))
     if words.at(i) == "last" and words.at(i + 1) == "night":
         return Found(i + 2, one_day(add_days(today, -1)))
     if words.at(i) == "this" and words.at(i + 1) in ("morning", "afternoon", "evening"):

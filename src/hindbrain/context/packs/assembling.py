@@ -35,15 +35,18 @@ from hindbrain.context.packs.pack import Excerpt, FilledSlot, LeftOut, Pack
 from hindbrain.context.packs.packing import Chosen, Limits, Shown, choose, is_enough
 from hindbrain.context.packs.preset import STABLE, Preset, SlotRule
 from hindbrain.context.packs.rendering import render, slot_text
+from hindbrain.memory.day_lines import RETRY
 from hindbrain.search.hit import SearchResult
 from hindbrain.search.languages import prompt_languages
 from hindbrain.search.query import Filters, SearchQuery
+from hindbrain.vault.items.item_line import read_line
 
 if TYPE_CHECKING:
     from hindbrain.context.packs.gate import Null
     from hindbrain.context.packs.learned import Match, Matches
     from hindbrain.context.tokens import TokenCounter
     from hindbrain.context.topic.intent import Intent
+    from hindbrain.memory.answers import Timeline
     from hindbrain.memory.relevance import Fit
     from hindbrain.memory.service import Memory
     from hindbrain.search.dates import DateWindow
@@ -72,6 +75,7 @@ _HIDDEN_ROLES = ("inbox", "home", "archive", "recent", "status", "summary", "tas
 _RECORD = re.compile(
     r"\s*[-*+] (?:\*\*(?:Command|Outcome|Iterations|Key actions|Duration|Score|Reason|Actions|Lesson|Seen"
     r"|Original|Corrected|Changed|RunId):\*\*|(?:when|why|failed|worked): )|.*\s\^[cilr]-[\w-]+\s*$"
+    r"|\s*[-*+] (?:\*\*(?:Time|Context|Duration)\*\*: |Retry: )"
     r"|.*: \d+ runs, \d+ % went well"
 )
 _BARE_MARKS = " \t\r\n-*+#>"  # of lists, headings and quotes without text
@@ -255,11 +259,12 @@ class _Assembly:
     def _found_or_read(self, name: str, allowed: int) -> tuple[tuple[Excerpt, ...], float]:
         """What a slot holds, and how well a template fits."""
         if name in _FOUND_BY_PROMPT:
-            learned = (*self._open_tasks(name, allowed), *self._learned(name, allowed))
+            asked = self._timed(name, allowed)
+            learned = asked if self._timeline is not None else tuple(self._learned(name, allowed))
             match = max((one.score for one in learned), default=0.0) if name == "template" else 0.0
             chosen = self._found_if_asked(name, allowed - self._spent(FilledSlot(name, 0, 0, learned)))
             self._left_out[name] += chosen.left_out
-            return (*learned, *chosen.excerpts), match
+            return (*learned, *chosen.excerpts) or self._nothing_then(name), match
         room = self._room(name, allowed)
         excerpts = self._taken(self._lane(room) if name == "memories" else self._read(name, room), name)
         if room.short:
@@ -314,15 +319,58 @@ class _Assembly:
         count = self._sources.counter.count
         return tuple(one._replace(tokens=count(one.text)) for one in read.excerpts)
 
-    def _open_tasks(self, name: str, allowed: int) -> tuple[Excerpt, ...]:
-        """The answer to "what is still open?", as far as no other slot has it: tasks, then check boxes."""
-        if name != "relevant" or not self._wanted.intent.asks_open:
+    @cached_property
+    def _timeline(self) -> Timeline | None:
+        """What answers a prompt that asks about a time; None where it does not, or nothing is known."""
+        if "relevant" not in self._slots or self._wanted.filters != Filters():
+            return None
+        from hindbrain.context.topic.said import what_was_said
+        from hindbrain.memory.timeline import asked_time
+
+        found = asked_time(
+            self._sources.memory(), what_was_said(self._wanted.prompt or self._wanted.intent.query)
+        )
+        if found is None or (found.has_subject and not found.entries):
+            return None
+        self._notices += found.problems
+        return found
+
+    def _timed(self, name: str, allowed: int) -> tuple[Excerpt, ...]:
+        """The answer to a question about a time or about open work, as far as no other slot has it."""
+        timeline = self._timeline
+        if name != "relevant" or timeline is None:
             return ()
+        from hindbrain.context.packs.times import time_lines
+
+        self._best = 1.0
         room, memory = self._room(name, allowed), self._sources.memory()
-        reads = [] if "tasks" in self._slots else [open_tasks(memory, room, most=_MOST_TASKS)]
-        reads.append(open_boxes(memory, room, with_tomorrow="recent" not in self._slots))
+        told = [one for one in timeline.entries if one.kind != "task" or one.outcome == "done"]
+        reads: list[Read] = []
+        if any(one.kind == "task" and one.outcome != "done" for one in timeline.entries):
+            reads += [] if "tasks" in self._slots else [open_tasks(memory, room, most=_MOST_TASKS)]
+        # Open work is told from the newest on.
+        order = told[::-1] if timeline.kind == "open" else told
+        lines = time_lines(order, room, timeline.label)
+        if timeline.kind == "open":  # without a line, since a note's excerpts are shown in the order of lines
+            lines = [one._replace(first_line=0, last_line=0) for one in reversed(lines)]
+        reads.append(Read(tuple(lines)))
+        if timeline.kind == "open":
+            left = {one.text for one in timeline.entries}
+            texts = (read_line(line).text for line in memory.daily.notes_for_today()[1])
+            known = [text for text in texts if text.startswith(RETRY) and text not in left]
+            reads.append(open_boxes(memory, room, with_tomorrow="recent" not in self._slots, known=known))
+        if room.short:
+            self._short.add(name)
         taken = [one for read in reads for one in self._taken(read, name)]
-        return tuple(one._replace(confidence=1.0, score=1.0) for one in taken)
+        return tuple(one._replace(confidence=1.0, score=one.score or 1.0) for one in taken)
+
+    def _nothing_then(self, name: str) -> tuple[Excerpt, ...]:
+        """A line that says that nothing is known of a time that the prompt asks for."""
+        if name != "relevant" or self._timeline is None or self._timeline.entries:
+            return ()
+        from hindbrain.context.packs.times import nothing
+
+        return (nothing(self._timeline),)
 
     def _line_cost(self, line: str) -> int:
         """Of a line of a note as it is rendered; fenced, it may be longer."""
@@ -409,7 +457,7 @@ class _Assembly:
         nothing = Chosen((), (), 0)
         if allowed <= 0 or not intent.query.strip() or (name == "apps" and not intent.apps):
             return nothing
-        if intent.asks_open and not intent.asks_days:
+        if self._timeline is not None and (self._timeline.kind != "days" or self._timeline.has_subject):
             return nothing
         hits = self._hits(name, allowed)
         if not hits:
@@ -445,6 +493,8 @@ class _Assembly:
         filters, role_of = self._wanted.filters, cache(self._sources.layout.role_of)
         if name == "relevant":
             found = self._search(filters, k)
+            if self._timeline is not None:  # beside it only other notes of these days
+                found = [hit for hit in found if hit.named >= 1.0]
         else:
             places = [filters._replace(folder=folder) for folder in self._folders(name)]
             found = [hit for place in places for hit in self._search(place, _HITS)]
@@ -462,13 +512,14 @@ class _Assembly:
         if any((hit.path, line) in self._memory_places for line in lines) or self._is_contradicted(hit):
             return False
         if self._is_named_day(hit.path):
-            return True
+            return self._timeline is None or hit.path not in self._timeline.notes
         if role in _HIDDEN_ROLES or self._sources.layout.is_archived(hit.path):
             return False
         if self._sources.learned is not None and _OWN_SLOT.get(role) in self._slots - {slot}:
             return False  # what fits of it stands in its own slot
         if role == "daily" and self._wanted.intent.asks_days:
-            return True  # what runs did that day is part of the answer
+            # What happened that day is part of the answer, and told once.
+            return self._timeline is None or hit.path not in self._timeline.notes
         if role in _WITH_RECORDS and all(map(_RECORD.match, filter(_is_said, hit.text.split("\n")))):
             return False
         first = self._first_lines(hit.path)

@@ -27,6 +27,7 @@ from hindbrain.context.packs.note_lines import (
     text_of,
 )
 from hindbrain.context.packs.pack import Excerpt
+from hindbrain.context.packs.times import recent_lines
 from hindbrain.memory.daily.daily import NOTES_BACK
 from hindbrain.memory.daily.daily_note import TOMORROW, without_sessions
 from hindbrain.memory.policy.note_trust import source_of
@@ -34,12 +35,14 @@ from hindbrain.memory.policy.provenance import lowest
 from hindbrain.memory.policy.source_marks import sources_in
 from hindbrain.memory.tasks.task_line import OPEN, read_task
 from hindbrain.memory.tasks.task_note import read_tasks
+from hindbrain.memory.timeline import RECENT_DAYS, recent_runs
 from hindbrain.vault.discover import is_logseq
 from hindbrain.vault.logseq import journal_note
 from hindbrain.vault.logseq import open_tasks as marked_tasks
 from hindbrain.vault.parse import parse_note
 
 if TYPE_CHECKING:
+    from hindbrain.memory.answers import Timeline
     from hindbrain.memory.notes.notebook import Page
     from hindbrain.memory.service import Memory
     from hindbrain.memory.tasks.task_line import TaskItem
@@ -54,7 +57,12 @@ _TASKS = 12
 _SOON_DAYS = 7
 _PRIORITIES = ("high", "medium", "low")
 _NEVER_DUE = "9999"
-_ACTION = re.compile(r"(\s*\d{1,9}[.)]\s+)\[(?:\d{4}-\d\d-\d\d )?(\d{1,2}:\d\d)\]")
+_ACTION = re.compile(
+    r"(\s*\d{1,9}[.)]\s+)\[(?:\d{4}-\d\d-\d\d |[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} )?(\d{1,2}:\d\d)\]"
+)
+_RUN_LINE = re.compile(r"\s*[-*+] \[\d{1,2}:\d\d[^\]]*\] `\w+` ")
+# What the status says of the last run, which stands among the recent runs.
+_LAST_RUN = re.compile(r"\s*[-*+] \*\*(?:Last active|Last command|Last outcome|Result|Reason):\*\*")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _RUN = re.compile(r"\^r-(\d{8}-\d{6})-")
 
@@ -140,14 +148,15 @@ def _task_keys(task: TaskItem) -> tuple[str, str]:
     return line_key(task.path, task_text(task)), line_key(task.path, task.title, above)
 
 
-def open_boxes(memory: Memory, room: Room, *, with_tomorrow: bool) -> Read:
+def open_boxes(memory: Memory, room: Room, *, with_tomorrow: bool, known: Iterable[str] = ()) -> Read:
     """Open check boxes of memories and of the last days, each text once, and the notes for today.
+    `known`: texts that are told already.
 
     In a Logseq graph the markers of its tasks count as boxes.
     """
     notices: list[str] = []
     found: list[Excerpt] = []
-    seen = _titles_of_tasks(memory)
+    seen = _titles_of_tasks(memory).union(known)
     for path in _own_notes(memory, notices):
         page = _page(memory, path, notices)
         boxes = {} if page is None else _boxes(memory, page)
@@ -218,40 +227,58 @@ def task_text(task: TaskItem) -> str:
 
 
 def what_happened(memory: Memory, room: Room) -> Read:
-    """Notes for today, the present state, and the end of the last day that has a note, each with its day.
+    """Notes for today, the last runs of seven days, what else the last day tells, and the present state.
 
-    The day gets its room before the state. The recent actions are runs of which the days tell, too; they are
-    read where no day tells anything.
+    The runs are read from the notes of their days, so that they are recent when they are read; where no day
+    tells a run, the note of recent actions is asked.
     """
     notices: list[str] = []
     about = Excerpt("", "", "", source="agent", why="latest")
     notes = _notes_for_today(memory, room, notices)
+    lately = recent_runs(memory)
+    notices += lately.problems
+    runs = recent_lines(lately.entries, room, _place_of(memory, lately))
     last = _last_day(memory, room, notices, about)
-    state = _quoted(memory, memory.layout.path("status"), room, notices, about)
-    if last is None:
-        last = _recent_actions(memory, room, notices, about)
-    return Read((*notes, *state, *last), tuple(notices))
+    state = _quoted(
+        memory, memory.layout.path("status"), room, notices, about, silent=_LAST_RUN if runs else None
+    )
+    if not runs and last is None:
+        runs = _recent_actions(memory, room, notices, about)
+    return Read((*notes, *runs, *state, *(last or ())), tuple(dict.fromkeys(notices)))
+
+
+def _place_of(memory: Memory, lately: Timeline) -> str:
+    """The note of recent actions, where it is; else that of the last run."""
+    path = memory.layout.path("recent")
+    if memory.notebook.has(path):
+        return path
+    return lately.entries[-1].path if lately.entries else ""
 
 
 def _last_day(memory: Memory, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt] | None:
-    """The end of the last day that says something, as far as there is room; None when no day does."""
+    """The end of the last day that says something, without its runs; None when no day says anything."""
     today = memory.clock.today()
     for back in range(_DAYS_BACK):
         day = today - timedelta(days=back)
         note = _read_note(memory, memory.daily.path(day), notices)
         if note is not None and note.lines:
-            return _quote(note, room, about._replace(date=day.isoformat()), latest=True)
+            other = tuple(line for line in note.lines if not _RUN_LINE.match(line.text))
+            if not other:
+                return []
+            return _quote(note._replace(lines=other), room, about._replace(date=day.isoformat()), latest=True)
     return None
 
 
 def _recent_actions(memory: Memory, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt]:
-    """The recent actions with their days: what was recent when the note was written may be long ago."""
+    """The recent actions of seven days, with their days as far as these are known."""
     path = memory.layout.path("recent")
     page = _page(memory, path, notices)
     if page is None:
         return []
+    since = (memory.clock.today() - timedelta(days=RECENT_DAYS)).isoformat()
     dated = "\n".join(_with_day(line, memory) for line in page.text.split("\n"))
     lines = [_below_a_day(line) for line in note_text(dated).lines if _ACTION.match(line.text)]
+    lines = [line for line in lines if not (day := _day_of_action(line)) or day >= since]
     empty = about._replace(path=path)
     picked = pick_lines(reversed(new_lines(path, lines, room)), room, _head(empty))
     return _excerpt(empty, picked)
@@ -270,14 +297,29 @@ def _with_day(line: str, memory: Memory) -> str:
     return f"{action[1]}[{day} {action[2]}]{line[action.end() :]}"
 
 
+def _day_of_action(line: Line) -> str:
+    """As the line or a heading over it says; "" when neither does."""
+    texts = (line.text, *(text for _, text in line.above))
+    return next((found[0] for text in texts if (found := _DAY.search(text))), "")
+
+
 def _below_a_day(line: Line) -> Line:
-    """With the headings that name a day; "Last 2 hours" is no longer true when it is read."""
+    """With the headings that name a day; "Last 7 days" may no longer be true when it is read."""
     return line._replace(above=tuple(above for above in line.above if _DAY.search(above[1])))
 
 
-def _quoted(memory: Memory, path: str, room: Room, notices: list[str], about: Excerpt) -> list[Excerpt]:
-    """What a note says, as far as there is room."""
+def _quoted(
+    memory: Memory,
+    path: str,
+    room: Room,
+    notices: list[str],
+    about: Excerpt,
+    silent: re.Pattern[str] | None = None,
+) -> list[Excerpt]:
+    """What a note says, as far as there is room. `silent`: lines that say what stands elsewhere."""
     note = _read_note(memory, path, notices)
+    if note is not None and silent is not None:
+        note = note._replace(lines=tuple(line for line in note.lines if not silent.match(line.text)))
     return [] if note is None else _quote(note, room, about)
 
 

@@ -75,6 +75,15 @@ class Room:
         self.left -= price
         return True
 
+    def pay_more(self, before: str, after: str) -> bool:
+        """Pay for a longer text in place of one that is paid; False when there is no room."""
+        more = self._cost(after) - self._cost(before)
+        if more > self.left:
+            self.short = True
+            return False
+        self.left -= more
+        return True
+
 
 def note_text(text: str, template: frozenset[str] = frozenset()) -> NoteText:
     """`template`: stripped lines that say nothing, since the layout wrote them."""

@@ -19,6 +19,7 @@ from hindbrain.context.topic.entities import find_apps, find_entities
 from hindbrain.context.topic.pasted import digest
 from hindbrain.context.topic.remember_requests import is_only_request
 from hindbrain.context.topic.said import called_skill, what_was_said
+from hindbrain.search.day_forms import in_english
 from hindbrain.search.day_questions import asks_about_days, asks_what_is_open
 from hindbrain.search.generic_prompts import generic_prompts
 from hindbrain.search.telling import Telling, stem, telling_words
@@ -109,7 +110,7 @@ def understand_intent(
     `tool`: the tool or skill about to be used; without it, the one that the prompt calls ("/deploy-site").
     """
     said = what_was_said(prompt)
-    text = digest(said)
+    text = in_english(digest(said))
     only_tells = is_only_request(text)  # "remember that ...": it is captured, and asks for nothing
     asks_days = not only_tells and asks_about_days(text)
     asks_open = not only_tells and asks_what_is_open(text)

@@ -11,7 +11,7 @@ from hindbrain.edge.opening import open_app, prepare_index
 from hindbrain.edge.output import BOLD, CYAN, DIM, Output, safe
 
 if TYPE_CHECKING:
-    from hindbrain.memory.answers import Recalled, RecalledMemory, Settled
+    from hindbrain.memory.answers import Recalled, RecalledMemory, Settled, Timeline
     from hindbrain.memory.inbox.inbox import Inbox
 
 
@@ -58,6 +58,7 @@ def tell_settled(settled: Settled, inbox: Inbox, out: Output) -> None:
 def recalled_data(found: Recalled) -> dict[str, Any]:
     """The shape is a promise: docs/json.md."""
     from hindbrain.edge.hit_data import hit_data
+    from hindbrain.memory.tools.memory_answers import timeline_data
 
     return {
         "topic": found.topic,
@@ -81,12 +82,15 @@ def recalled_data(found: Recalled) -> dict[str, Any]:
             for memory in found.memories
         ],
         "runs": [run._asdict() for run in found.runs],
+        "timeline": None if found.timeline is None else timeline_data(found.timeline),
         "passages": [hit_data(hit) for hit in found.passages],
         "notices": list(found.notices),
     }
 
 
 def _show(found: Recalled, out: Output) -> None:
+    if found.timeline is not None and (found.timeline.entries or not found.passages):
+        _show_time(found.timeline, out)
     for memory in found.memories:
         out.line(_memory_line(memory, out))
     if found.runs:
@@ -100,16 +104,28 @@ def _show(found: Recalled, out: Output) -> None:
     if found.passages:
         from hindbrain.edge.hit_text import hit_lines
 
-        if found.memories or found.runs:
+        if found.memories or found.runs or found.timeline is not None:
             out.line()
         out.line(out.paint("in other notes", BOLD))
         for text in hit_lines(found.passages, out, explain=False):
             out.line(text)
     for notice in found.notices:
         out.warn(notice)
-    if not (found.memories or found.passages or found.runs):
+    if not (found.memories or found.passages or found.runs or found.timeline is not None):
         where = " in what could be looked at" if found.notices else ""
         out.say(f"nothing is known about {found.topic!r}{where}; try other words, or hindbrain search")
+
+
+def _show_time(timeline: Timeline, out: Output) -> None:
+    from hindbrain.memory.timeline import entry_text, heading_text, nothing_text
+
+    if not timeline.entries:
+        out.say(nothing_text(timeline))
+        return
+    out.line(out.paint(safe(heading_text(timeline)), BOLD))
+    for entry in timeline.entries:
+        where = out.paint(safe(f"{entry.path}:{entry.line}" if entry.line else entry.path), CYAN)
+        out.line(f"- {safe(entry_text(entry))}\n    {where}")
 
 
 def _memory_line(memory: RecalledMemory, out: Output) -> str:

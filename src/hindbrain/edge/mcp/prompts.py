@@ -14,6 +14,7 @@ from hindbrain.base.plural import plural
 
 if TYPE_CHECKING:
     from hindbrain.context.packs.pack import Excerpt
+    from hindbrain.memory.answers import Happening
     from hindbrain.memory.service import Memory
     from hindbrain.search.hit import Hit
     from hindbrain.vault.items.item import MemoryItem
@@ -67,7 +68,9 @@ def _recall(memory: Memory, topic: str) -> Made:
 
     found = memory.recall(topic)
     passages = without_inbox(memory.layout, found.passages)
-    excerpts = [_of_memory(one.item) for one in found.memories] + [_of_hit(memory, hit) for hit in passages]
+    entries = found.timeline.entries if found.timeline is not None else ()
+    excerpts = [_of_entry(entry) for entry in entries]
+    excerpts += [_of_memory(one.item) for one in found.memories] + [_of_hit(memory, hit) for hit in passages]
     shown = repr(fence_line(topic, limit=_LONGEST_TOPIC))
     if not excerpts:
         return Made(f"Nothing is known on {shown}", f"My notes say nothing about {shown}. Tell me so.")
@@ -83,6 +86,15 @@ def _of_memory(item: MemoryItem) -> Excerpt:
 
     return Excerpt(
         item.path, "", item.text, item.created, first_line=item.line, source=item.source, grade="line"
+    )
+
+
+def _of_entry(entry: Happening) -> Excerpt:
+    from hindbrain.context.packs.pack import Excerpt
+    from hindbrain.memory.timeline import entry_text
+
+    return Excerpt(
+        entry.path, "", f"- {entry_text(entry)}", first_line=entry.line, source=entry.source, grade="line"
     )
 
 

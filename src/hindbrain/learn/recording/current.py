@@ -1,23 +1,24 @@
-"""The present: what was done last and what is open, and what was done in the last two hours.
+"""The present: what was done last and what is open, and the last five runs of the last seven days.
 
-What leaves the two hours moves to the daily summary, below the actions of its day; the summary is written
-before the line goes. A line that its owner changed moves as they left it; one that they deleted moves
-nowhere.
+A run that leaves these moves to the daily summary, below the actions of its day, unless the summary links it
+already; the summary is written before the line goes. The task log has all of it, so that a short line with
+a link is enough there. A line that its owner changed stays; one that they deleted moves nowhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hindbrain.learn.pages.sections import section_at, with_section
 from hindbrain.learn.recording.daily_lines import summary
 from hindbrain.learn.recording.entries import ids_in
-from hindbrain.learn.recording.places import first_text, note_source
+from hindbrain.learn.recording.places import FIRST, first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
-from hindbrain.learn.recording.wording import block_id, clock_of, day_of, outcome, stamp
+from hindbrain.learn.recording.wording import block_id, clock_of, day_of, outcome, run_link, stamp
 from hindbrain.memory.policy.provenance import lowest
+from hindbrain.memory.timeline import RECENT_DAYS, RECENT_RUNS, day_text
 from hindbrain.vault.lines import NoteLines
 
 if TYPE_CHECKING:
@@ -25,11 +26,18 @@ if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Episode
     from hindbrain.memory.notes.notebook import Page
 
-WINDOW_S = 2 * 3600.0
+WINDOW_S = RECENT_DAYS * 86_400.0
 OPEN_S = 7 * 86_400.0  # a failure that nobody took up again for so long is no longer open
 MOST_OPEN = 5
 _LOOKED_AT = 200  # runs
-STATUS, RECENT = "Last run", "Last 2 hours"
+ACTIONS = "Actions of"  # begins a heading of the summary
+STATUS, RECENT = "Last run", f"Last {RECENT_DAYS} days"
+# What the note said while the window had two hours.
+_FORMER = {
+    "## Last 2 hours": f"## {RECENT}",
+    "What was done in the last two hours, the newest last.": FIRST["recent"],
+}
+_CLOCK_ONLY = re.compile(r"\[\d\d:\d\d\] ")
 _WORDS = {"failed": "failed", "stuck": "stuck", "cancelled": "cancelled", "success": "success"}
 _NUMBERED = re.compile(r"\s*\d{1,9}[.)]\s+(.*\S)\s+\^(r-[A-Za-z0-9-]+)\s*")
 
@@ -98,7 +106,7 @@ class Current:
         return lines
 
     def roll(self, fresh: Sequence[Episode], episodes: Sequence[Episode], now: float) -> None:
-        """Add what was done in the window, and move what has left it to the summary of its day."""
+        """Add what was done lately, and move what is no longer recent to the summary of its day."""
         known = {block_id(one.run): one for one in episodes}
         path = self._desk.path("recent")
         page = self._desk.find(path)
@@ -107,27 +115,29 @@ class Current:
             return
         first = first_text(self._desk, "recent")
         note_is = note_source(page.data if page is not None else first, path)
-        new = {block_id(one.run): self._recent_text(one, note_is) for one in recent}
+        new = {block_id(one.run): self._recent_text(one, note_is) for one in recent[-RECENT_RUNS:]}
 
         def ours(line: str) -> bool:
             return self._desk.own.is_ours(path, line)
 
-        data = first if page is None else page.data
-        stands, present = _listed(data, ours), ids_in(data)
-        fallen = {
-            name: text
-            for name, text in stands.items()
-            if name not in known or now - known[name].ended >= WINDOW_S
-        }
-        if not fallen and present.issuperset(new):
-            return
-        self._summarise(fallen, known)
+        def listed(data: bytes) -> dict[str, str]:
+            """What the note is to say, by run."""
+            there = {
+                name: _with_day(text, known[name].started)
+                for name, text in _listed(data, ours).items()
+                if name in known and now - known[name].ended < WINDOW_S
+            }
+            there |= {name: text for name, text in new.items() if name not in ids_in(data)}
+            last = sorted(there, key=lambda name: known[name].ended)[-RECENT_RUNS:]
+            return {name: there[name] for name in last}
+
+        data = _renamed(first if page is None else page.data, path)
+        kept = listed(data)
+        self._summarise({name for name in _listed(data, ours) if name not in kept}, known)
 
         def change(page: Page | None) -> bytes | None:
-            data = first if page is None else page.data
-            left = {name: text for name, text in _listed(data, ours).items() if name not in fallen}
-            left |= {name: text for name, text in new.items() if name not in ids_in(data)}
-            told = [f"{at}. {text} ^{name}" for at, (name, text) in enumerate(left.items(), 1)]
+            data = _renamed(first if page is None else page.data, path)
+            told = [f"{at}. {text} ^{name}" for at, (name, text) in enumerate(listed(data).items(), 1)]
             self._desk.own.note(path, [f"## {RECENT}", *told])
             after = with_section(data, RECENT, told, ours=ours, path=path)
             return None if page is not None and after == page.data else after
@@ -140,29 +150,57 @@ class Current:
         came_of_it = summary(episode, self._screen)
         mark = source_mark(lowest((command.source, came_of_it.source)), note_is)
         told = f" — {came_of_it.text}" if came_of_it.text else ""
-        return f"[{clock_of(episode.started)}] {command.text} ({word}){told}{mark}"
+        return f"[{_when(episode.started)}] {command.text} ({word}){told}{mark}"
 
-    def _summarise(self, fallen: Mapping[str, str], known: Mapping[str, Episode]) -> None:
-        if not fallen:
+    def _summarise(self, fallen: Collection[str], known: Mapping[str, Episode]) -> None:
+        """Put runs below the actions of their days, in a short line with a link to the task log."""
+        gone = [known[name] for name in fallen if name in known]
+        if not gone:
             return
         path = self._desk.path("summary")
+        page = self._desk.find(path)
+        first = first_text(self._desk, "summary")
+        note_is = note_source(first if page is None else page.data, path)
         days: dict[str, dict[str, str]] = {}
-        for name, text in fallen.items():
-            day = day_of(known[name].started) if name in known else self._desk.today()
-            days.setdefault(day, {})[name] = f"- {text} ^{name}"
+        for one in sorted(gone, key=lambda one: one.started):
+            days.setdefault(day_of(one.started), {})[block_id(one.run)] = self._action(one, note_is)
 
         def change(page: Page | None) -> bytes | None:
-            before = data = first_text(self._desk, "summary") if page is None else page.data
-            there = ids_in(data)
+            before = data = first if page is None else page.data
             for day, lines in sorted(days.items()):
-                left = [line for name, line in lines.items() if name not in there]
-                data = _with_items(data, f"Actions of {day}", left, path) if left else data
+                left = [line for name, line in lines.items() if f"#^{name}|".encode() not in data]
+                data = _with_items(data, f"{ACTIONS} {day}", left, path) if left else data
             return None if data == before else data
 
-        heads = [f"## Actions of {day}" for day in days]
+        heads = [f"## {ACTIONS} {day}" for day in days]
         self._desk.edit(
             path, change, ours=[*heads, *(line for day in days.values() for line in day.values())]
         )
+
+    def _action(self, episode: Episode, note_is: str) -> str:
+        command = self._screen.command(episode)
+        word = _WORDS.get(episode.outcome, episode.outcome)
+        link = run_link(self._desk.path("task_log"), episode, clock_of(episode.started))
+        return f"- {command.text} ({word}, {link}){source_mark(command.source, note_is)}"
+
+
+def _when(at: float) -> str:
+    """`Thu 12 Nov 14:30`"""
+    return f"{day_text(day_of(at))} {clock_of(at)}"
+
+
+def _with_day(text: str, started: float) -> str:
+    """A line that was written with the time alone, with its day."""
+    return _CLOCK_ONLY.sub(f"[{_when(started)}] ", text, count=1) if _CLOCK_ONLY.match(text) else text
+
+
+def _renamed(data: bytes, path: str) -> bytes:
+    """The note with the present words in place of those for two hours."""
+    note = NoteLines(data, path)
+    for at, text in enumerate(note.texts):
+        if text in _FORMER:
+            note.replace(at, _FORMER[text])
+    return note.data()
 
 
 def _with_items(data: bytes, heading: str, lines: Sequence[str], path: str) -> bytes:

@@ -1,6 +1,6 @@
 """A run as a line in the note of its day, below "Events". One write for each day.
 
-- [14:30] `done` Find the cheapest flight (score: 92) — LH 123, 240 EUR (4 iterations) ^r-20260220-143000-7f3k
+- [14:30] `done` Find a flight (score: 92) — LH 123, 240 EUR (4 iterations) [[Task Log#^r-7f3k|log]] ^r-7f3k
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hindbrain.base.plural import plural
 from hindbrain.learn.recording.entries import ids_in
 from hindbrain.learn.recording.places import note_source
 from hindbrain.learn.recording.screening import Screen, Told, source_mark
-from hindbrain.learn.recording.wording import block_id, clock_of, day_of, done, scored
+from hindbrain.learn.recording.wording import block_id, clock_of, day_of, done, run_link, scored
 from hindbrain.memory.daily.daily import NOTES_BACK, DayEntry, OpenNote, without_settled
 from hindbrain.memory.daily.daily_note import EVENTS, add_items
 from hindbrain.memory.policy.provenance import lowest
@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from hindbrain.memory.notes.notebook import Page
 
 
-def daily_line(episode: Episode, screen: Screen, note_is: str) -> str:
-    """The reference's form: time, status, command, score, what came of it, iterations."""
+def daily_line(episode: Episode, screen: Screen, note_is: str, log: str) -> str:
+    """The reference's form: time, status, command, score, what came of it, iterations; then a link to its
+    entry in the task log, whose path is `log`."""
     command, came_of_it = screen.command(episode), summary(episode, screen)
     words = f"- [{clock_of(episode.started)}] `{done(episode)}` {command.text}{scored(episode.score)}"
     if came_of_it.text:
         words += f" — {came_of_it.text}"
     mark = source_mark(lowest((command.source, came_of_it.source)), note_is)
-    return f"{words} ({plural(episode.iterations, 'iteration')}){mark} ^{block_id(episode.run)}"
+    words += f" ({plural(episode.iterations, 'iteration')}) {run_link(log, episode, 'log')}"
+    return f"{words}{mark} ^{block_id(episode.run)}"
 
 
 def summary(episode: Episode, screen: Screen) -> Told:
@@ -63,8 +65,8 @@ class DailyLines:
         first = self._desk.layout.first_text("daily", today=day, date=day).encode()
         page = self._desk.find(path)
         data = page.data if page is not None else first
-        note_is = note_source(data, path)
-        lines = {block_id(one.run): daily_line(one, self._screen, note_is) for one in episodes}
+        note_is, task_log = note_source(data, path), self._desk.path("task_log")
+        lines = {block_id(one.run): daily_line(one, self._screen, note_is, task_log) for one in episodes}
         session = self._session(today, note_is) if today else DayEntry(local_time(episodes[0].started))
         log = session.change(session.began, path, data, self._desk.own) if today else bytes
 

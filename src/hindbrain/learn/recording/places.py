@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 SOURCE = "tool"
 # role -> the sentence below the title of its notes, where the layout has no first text.
-_FIRST: Mapping[str, str] = {
+FIRST: Mapping[str, str] = {
     "task_log": "Finished runs, one heading for each, the newest last.",
     "status": "",
-    "recent": "What was done in the last two hours, the newest last.",
+    "recent": "The last five runs of the last seven days, the newest last.",
     "summary": "What each day came to.",
     "issues": "Problems that were met, and what solved them.",
     "lessons": "What went wrong, and how to avoid it next time.",
@@ -38,7 +38,7 @@ def first_text(desk: Desk, role: str, **names: str) -> bytes:
     """What a new note of the role begins with."""
     today = desk.today()
     data = desk.layout.first_text(role, today=today, **names).encode()
-    if role not in desk.layout.start and (sentence := _FIRST[role]):
+    if role not in desk.layout.start and (sentence := FIRST[role]):
         data += f"\n{sentence}\n".encode()
     return data if role in _SHARED else set_property(data, "source", SOURCE)
 

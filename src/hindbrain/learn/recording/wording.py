@@ -44,6 +44,11 @@ def block_id(run: str) -> str:
     return run if _RUN_ID.fullmatch(run) else item_id("r", run)
 
 
+def run_link(log: str, episode: Episode, shown: str) -> str:
+    """`[[Learning/Task Log#^r-...|14:30]]`: opens the run's entry in the task log, whose path is `log`."""
+    return f"[[{log.removesuffix('.md')}#^{block_id(episode.run)}|{shown}]]"
+
+
 def item_id(prefix: str, *parts: str) -> str:
     """An id made from what it names: the same parts give the same id."""
     digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()

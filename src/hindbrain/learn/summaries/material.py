@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.learn.recording.wording import block_id, clock_of, day_of
+from hindbrain.learn.recording.wording import clock_of, day_of, run_link
 from hindbrain.vault.items.item_text import escape, fold
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def joined(parts: Iterable[Material]) -> Material:
 
 
 def _run(episode: Episode, log: str) -> RunTold:
-    return RunTold(episode, _link(log, block_id(episode.run), clock_of(episode.ended)))
+    return RunTold(episode, run_link(log, episode, clock_of(episode.ended)))
 
 
 def _memory(item: MemoryItem) -> Fact:

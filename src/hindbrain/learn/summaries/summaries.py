@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from hindbrain.base.json_lines import read_objects
 from hindbrain.learn.pages.drafts import drafts_on
-from hindbrain.learn.pages.sections import with_section
+from hindbrain.learn.pages.sections import section_at, with_section
+from hindbrain.learn.recording.current import ACTIONS
 from hindbrain.learn.recording.places import first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
 from hindbrain.learn.recording.wording import harmless
@@ -39,6 +41,7 @@ SUMMARIES = "summaries.jsonl"
 _DAYS = 35  # back from today: five weeks; what is older was summarised, or will not be missed
 _DIGITS = 16
 _NOTHING = Material()
+_RUN = re.compile(r"#?\^(r-[A-Za-z0-9-]+)")
 
 
 class Summaries:
@@ -129,9 +132,25 @@ class Summaries:
                 after = with_section(
                     data, heading, lines, ours=lambda line: self._desk.own.is_ours(path, line), path=path
                 )
+            after = self._without_actions(after, heading, lines)
             return None if page is not None and after == page.data else after
 
         self._desk.edit(path, change, ours=[f"## {heading}", *lines, *first.decode().split("\n")])
+
+    def _without_actions(self, data: bytes, day: str, lines: Sequence[str]) -> bytes:
+        """The note without what stands below the actions of the day of runs that these lines link."""
+        heading, path = f"{ACTIONS} {day}", self._path
+        found = section_at(data, heading)
+        if found is None:
+            return data
+
+        def ours(line: str) -> bool:
+            return self._desk.own.is_ours(path, line)
+
+        linked = {run for line in lines for run in _RUN.findall(line)}
+        there = [line for line in NoteLines(data, path).texts[found[0] : found[1]] if ours(line)]
+        left = [line for line in there if line.strip() and linked.isdisjoint(_RUN.findall(line))]
+        return data if len(left) == len(there) else with_section(data, heading, left, ours=ours, path=path)
 
     def _note_stands(self, heading: str, lines: Sequence[str], gone: Iterable[str] = ()) -> None:
         """Remember what stands there now, so that its absence tells something later; and what we took out

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Recalled,
         RecalledMemory,
         Remembered,
+        Timeline,
         Updated,
     )
     from hindbrain.search.hit import Hit
@@ -112,11 +113,16 @@ def recalled_answer(recalled: Recalled) -> ToolResult:
     data = {"memories": memories, "passages": passages, "notices": list(recalled.notices)}
     if recalled.runs:
         data["runs"] = [run._asdict() for run in recalled.runs]
+    if recalled.timeline is not None:
+        data["timeline"] = timeline_data(recalled.timeline)
     return ToolResult("\n".join(_within(_recalled_lines(recalled))), data)
 
 
 def _recalled_lines(recalled: Recalled) -> Iterator[str]:
-    if not (recalled.memories or recalled.passages or recalled.runs):
+    if (timeline := recalled.timeline) is not None:
+        if timeline.entries or not recalled.passages:
+            yield from _timeline_lines(timeline)
+    elif not (recalled.memories or recalled.passages or recalled.runs):
         yield f"Nothing found about {recalled.topic!r}."
     if recalled.memories:
         count = len(recalled.memories)
@@ -132,6 +138,30 @@ def _recalled_lines(recalled: Recalled) -> Iterator[str]:
     sure += [hit.confidence for hit in recalled.passages]
     for notice in (*recalled.notices, *weakness(sure)):
         yield f"({notice})"
+
+
+def _timeline_lines(timeline: Timeline) -> Iterator[str]:
+    from hindbrain.memory.timeline import entry_text, heading_text, nothing_text
+
+    heading = heading_text(timeline)
+    yield f"{heading[:1].upper()}{heading[1:]}:" if timeline.entries else nothing_text(timeline)
+    for entry in timeline.entries:
+        note = entry.path.removesuffix(".md")
+        where = (
+            f"[[{note}#^{entry.id}]]"
+            if entry.id
+            else f"{entry.path}:{entry.line}"
+            if entry.line
+            else entry.path
+        )
+        source = f" (source: {entry.source})" if entry.source != "user" else ""
+        yield f"- {_cut(entry_text(entry))}{source} {where}"
+
+
+def timeline_data(timeline: Timeline) -> dict[str, Any]:
+    """The shape is a promise: docs/json.md."""
+    entries = [entry._asdict() for entry in timeline.entries]
+    return {"kind": timeline.kind, "label": timeline.label, "entries": entries}
 
 
 def _memory_line(found: RecalledMemory) -> str:
