@@ -34,6 +34,7 @@ _PAGES = {
     "museum": "The museum shows ropes, charts and a whale's jaw.",
     "market": "The fish market is held on Fridays, before dawn.",
     "library": "The library lends charts to members of the club.",
+    "theatre": "The theatre plays on the pier, all summer long.",
 }
 _OWNER = {
     "Site.md": "# Site\n\nThe site of the town is rebuilt; the pages of the old one go offline in July.\n",
@@ -150,9 +151,9 @@ class Told(NamedTuple):
 
 _MONTH = (
     Told(1, "harbour"), Told(1, "harbour", corrects=True), Told(1, "ferry"), Told(1, "lighthouse"),
-    Told(2, "museum"), Told(3, "market"), Told(30, "library"),
+    Told(2, "museum"), Told(3, "market"), Told(4, "library"), Told(30, "theatre"),
 )  # fmt: skip
-_MUSEUM, _MARKET, _LIBRARY = 4, 5, 6  # places in it
+_MUSEUM, _THEATRE = 4, 7  # places in it
 _LIMIT = 8  # iterations
 
 
@@ -241,9 +242,9 @@ LiveMonth = Callable[[str], Month]
 
 def test_with_memory_it_needs_less_and_less_and_without_it_nothing_changes(live: LiveMonth) -> None:
     first_day = [("fail", 8), ("complete", 6), ("fail", 8), ("fail", 8)]  # the second was told how
-    assert live("agent").outcomes == [*first_day, ("complete", 5), ("complete", 5), ("complete", 3)]
-    assert live("").outcomes == [*first_day, *[("fail", 8)] * 3]
-    assert [result.score for result in live("agent").results] == [50, 100, 50, 50, 100, 100, 100]
+    assert live("agent").outcomes == [*first_day, *[("complete", 5)] * 3, ("complete", 3)]
+    assert live("").outcomes == [*first_day, *[("fail", 8)] * 4]
+    assert [result.score for result in live("agent").results] == [50, 100, 50, 50, 100, 100, 100, 100]
     assert all(result.recalled == () for result in live("").results)
 
 
@@ -251,15 +252,15 @@ def test_three_failures_make_the_lesson_and_three_successes_the_template(live: L
     month = live("agent")
     learned = [result.learned for result in month.results]
     assert all(one is not None and not one.problems for one in learned)
-    assert [len(one.lessons.added) for one in learned if one] == [0, 0, 0, 1, 0, 0, 0]
-    assert [len(one.templates.added) for one in learned if one] == [0, 0, 0, 0, 0, 1, 0]
+    assert [len(one.lessons.added) for one in learned if one] == [0, 0, 0, 1, 0, 0, 0, 0]
+    assert [len(one.templates.added) for one in learned if one] == [0, 0, 0, 0, 0, 0, 1, 0]
     (lesson,), (template,) = month.app.learning.lessons(), month.app.learning.templates()
     recalled = [result.recalled for result in month.results]
-    assert [f"^{lesson.id}" in items for items in recalled] == [False] * 4 + [True] * 3
-    assert [template.path in items for items in recalled] == [False] * 6 + [True]
-    assert month.runs_of_template == [0, 0, 0, 0, 0, 3, 4]  # its note counts the run that followed it
+    assert [f"^{lesson.id}" in items for items in recalled] == [False] * 4 + [True] * 4
+    assert [template.path in items for items in recalled] == [False] * 7 + [True]
+    assert month.runs_of_template == [0, 0, 0, 0, 0, 0, 4, 5]  # its note counts the run that followed it
     assert (lesson.avoid, lesson.prefer) == ("read_file(site/index.html)", "read_file(style/layout.html)")
-    assert (lesson.failures, len(lesson.worked)) == (3, 4)
+    assert (lesson.failures, len(lesson.worked)) == (3, 5)
 
 
 def test_the_pages_are_what_was_asked_for(live: LiveMonth) -> None:
@@ -287,18 +288,18 @@ def test_the_vault_tells_its_owner_what_happened_and_what_was_learned(live: Live
     lessons = month.note("Learning/Lessons.md")
     assert (
         "- For tasks like “publish the page about the {path}”: do not `read_file(site/index.html)` "
-        "(in 3 of 3 runs that failed, 0 of 4 that worked); "
-        "`read_file(style/layout.html)` before `read_file({path})` worked in 4 of 4; else “"
+        "(in 3 of 3 runs that failed, 0 of 5 that worked); "
+        "`read_file(style/layout.html)` worked in 5 of 5; else “"
     ) in lessons
     assert all(f"[[Agent/Learning/Task Log#^{runs[at]}|2026-05-15]]" in lessons for at in (0, 2, 3))
     (template,) = month.app.learning.templates()
     note = (month.vault.root / template.path).read_text(encoding="utf-8")
     assert re.search(r"^# Publish the page about the \{\w+\}$", note, re.MULTILINE)
     assert re.search(r"^\d\. read_file\(style/layout\.html\)", note, re.MULTILINE)
-    assert f"- [[Agent/Learning/Task Log#^{runs[_LIBRARY]}]]" in note
+    assert f"- [[Agent/Learning/Task Log#^{runs[_THEATRE]}]]" in note
     day = month.note("Daily/2026-06-13.md")
-    done = "- [12:00] `done` publish the page about the library (score: 100)"
-    assert f"{done} — The page about the library is published. (3 iterations)" in day
+    done = "- [12:00] `done` publish the page about the theatre (score: 100)"
+    assert f"{done} — The page about the theatre is published. (3 iterations)" in day
     assert "`failed` publish the page about the ferry (score: 50) — " in month.note("Daily/2026-05-15.md")
 
 

@@ -69,8 +69,8 @@ def test_a_table_of_bash_episodes_with_lists_side_by_side(tmp_path: Path) -> Non
     first, second = runs(written(tmp_path / "a.json", {"0": BASH, "1": lost}))
     assert (first.command, first.outcome, first.score) == (BASH["query"], "success", 100)
     assert shown(first) == [
-        "!bash(echo a | awk -f[/:] '{print $4}')",
-        "bash(echo a | awk -F[/:] '{print $4}')",
+        "!echo a | awk -f[/:] '{print $4}'",
+        "echo a | awk -F[/:] '{print $4}'",
     ]
     assert first.actions[0].said.startswith("awk: cannot open")
     assert (second.outcome, second.score, second.app) == ("failed", 67, "ic_bash")
@@ -87,7 +87,7 @@ def test_a_table_below_a_heading_and_actions_in_brackets(tmp_path: Path) -> None
         },
     }
     run = one(tmp_path, {"meta": {"env": "bash", "seed": None}, "logs": {"0": episode}})
-    assert shown(run) == ["bash(uname -r)", "bash(ls x/)", "submit()"]
+    assert shown(run) == ["uname -r", "ls x/", "submit()"]
     assert run.answer == "I can submit."
 
 
@@ -103,7 +103,7 @@ def test_commands_with_exit_codes(tmp_path: Path) -> None:
         "answer": SECRET,  # beside a judgement it may be the right one
     }
     run = one(tmp_path, record)
-    assert shown(run) == ["!bash(lss)", "bash(ls | wc -l)"]
+    assert shown(run) == ["!lss", "ls | wc -l"]
     assert (run.outcome, run.score, run.actions[0].said) == ("success", 90, "lss: not there")
     assert run.answer == "12"  # what the last command printed
 
@@ -118,7 +118,7 @@ def test_one_line_commands_with_a_judgement(tmp_path: Path) -> None:
     assert [(run.command, run.outcome) for run in found] == [
         ("list all text files", "success"), ("show the kernel", "failed"),
     ]  # fmt: skip
-    assert shown(found[0]) == ["bash(find . -name '*.txt')"]
+    assert shown(found[0]) == ["find . -name '*.txt'"]
 
 
 def test_the_right_actions_beside_those_that_were_done_are_not_taken(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_steps_with_action_observation_and_thought(tmp_path: Path) -> None:
     }  # fmt: skip
     run = one(tmp_path, record, "x.traj")
     assert run.command == "TimeDelta serialization is wrong"
-    assert shown(run) == ["bash(ls -F)", "!bash(python a.py)", "submit()"]
+    assert shown(run) == ["ls -F", "!python a.py", "submit()"]
     assert run.outcome == "unknown"  # it was handed in; nobody says that it is right
     stopped = one(tmp_path, record | {"info": {"exit_status": "exit_cost"}}, "y.traj")
     assert (stopped.outcome, stopped.reason) == ("stuck", "exit_cost")
@@ -248,7 +248,7 @@ def test_events_of_actions_and_observations(tmp_path: Path, paired: bool) -> Non
     }
     run = one(tmp_path, record)
     assert (run.command, run.outcome) == ("Conan fails on empty files", "failed")
-    assert shown(run) == ["!bash(pytest -q)", "edit(/a.py)"]
+    assert shown(run) == ["!pytest -q", "edit(/a.py)"]
     assert run.answer == "Fixed a.py."
     assert run.reason == "1 failed"
 
@@ -263,7 +263,7 @@ def test_events_of_one_run_as_lines(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     (run,) = runs(path)
     assert run.command == "Fix the URL resolver"
-    assert shown(run) == ["!bash(cat tests/test_urls.py)", "bash(ls tests)"]
+    assert shown(run) == ["!cat tests/test_urls.py", "ls tests"]
 
 
 @pytest.mark.parametrize("form", ["chat", "sharegpt"])
@@ -289,7 +289,7 @@ def test_commands_in_the_text_of_messages(tmp_path: Path, form: str) -> None:
         }  # fmt: skip
     run = one(tmp_path, record)
     assert (run.command, run.outcome) == ("Dates are printed wrong", "failed")
-    assert shown(run) == ["bash(ls)", "!bash(python a.py)"]
+    assert shown(run) == ["ls", "!python a.py"]
     assert run.answer == "Nothing more to do."
 
 
@@ -328,7 +328,7 @@ def test_calls_whose_results_tell_no_exit_code(tmp_path: Path) -> None:
     ]
     run = one(tmp_path, {"history": history}, "x.traj")
     assert run.command == "Invalid syntax"
-    assert shown(run) == ["find_file(x)", "!bash(python x)"]
+    assert shown(run) == ["find_file(x)", "!python x"]
     assert (run.outcome, run.answer) == ("unknown", "")
 
 
@@ -434,7 +434,7 @@ def test_a_run_one_level_down(tmp_path: Path) -> None:
     output = {"index": 3, "status": "completed", "result": {"result": True}, "history": history}
     run = one(tmp_path, json.dumps({"index": 3, "error": None, "output": output}), "runs.jsonl")
     assert (run.command, run.outcome, run.session) == ("count the logs", "success", "3")
-    assert (shown(run), run.answer) == (["bash(ls /var/log | wc -l)"], "12")
+    assert (shown(run), run.answer) == (["ls /var/log | wc -l"], "12")
 
 
 def test_steps_without_a_task_are_named(tmp_path: Path) -> None:
@@ -531,7 +531,7 @@ Score: 1.0
 """
     first, second = runs(written(tmp_path / "episodes.txt", text))
     assert first.command == "count the files in src"
-    assert shown(first) == ["bash(ls src | wc -l)", "!bash(lss src)", "!bash(cat missing)"]
+    assert shown(first) == ["ls src | wc -l", "!lss src", "!cat missing"]
     assert (first.outcome, first.score) == ("failed", 40)
     assert (second.command, second.outcome, second.score) == ("show the date", "success", 100)
 

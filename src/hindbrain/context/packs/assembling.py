@@ -619,8 +619,8 @@ def _fitting(matches: Matches, slot: str) -> Sequence[Match]:
         return sorted((*matches.skills, *matches.templates), key=lambda match: -match.score)[:1]
     if slot == "relevant":
         known = () if matches.skills or matches.templates else matches.runs
-        asked = {match.id for match in matches.answers}
-        return (*matches.answers, *(match for match in known if match.id not in asked))
+        told = {match.id for match in known}  # with what was done
+        return (*known, *(match for match in matches.answers if match.id not in told))
     return {"lessons": matches.lessons, "skills": matches.skills}.get(slot, ())
 
 

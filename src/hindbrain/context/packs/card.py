@@ -61,8 +61,10 @@ _ACTION = re.compile(
     r"(\s*\d{1,9}[.)]\s+)\[(?:\d{4}-\d\d-\d\d |[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} )?(\d{1,2}:\d\d)\]"
 )
 _RUN_LINE = re.compile(r"\s*[-*+] \[\d{1,2}:\d\d[^\]]*\] `\w+` ")
-# What the status says of the last run, which stands among the recent runs.
-_LAST_RUN = re.compile(r"\s*[-*+] \*\*(?:Last active|Last command|Last outcome|Result|Reason):\*\*")
+# What the status says of failed runs: told to who asks what is open, and where a command is like theirs.
+_OPEN_RUN = re.compile(r"\s*[-*+] \*\*Open:\*\*")
+# With what it says of the last run, which stands among the recent runs.
+_LAST_RUN = re.compile(r"\s*[-*+] \*\*(?:Last active|Last command|Last outcome|Result|Reason|Open):\*\*")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _RUN = re.compile(r"\^r-(\d{8}-\d{6})-")
 
@@ -136,10 +138,11 @@ def _urgency(task: TaskItem, *, soon: str) -> tuple[bool, str, int, str, int]:
 
 
 def what_is_worked_on(memory: Memory, room: Room) -> Read:
-    """What the note of the present state says: what was done last and how it ended, and what is open."""
+    """What the note of the present state says: what was done last and how it ended."""
     notices: list[str] = []
     about = Excerpt("", "", "", source="agent", why="status")
-    return Read(tuple(_quoted(memory, memory.layout.path("status"), room, notices, about)), tuple(notices))
+    path = memory.layout.path("status")
+    return Read(tuple(_quoted(memory, path, room, notices, about, silent=_OPEN_RUN)), tuple(notices))
 
 
 def _task_keys(task: TaskItem) -> tuple[str, str]:
@@ -240,7 +243,7 @@ def what_happened(memory: Memory, room: Room) -> Read:
     runs = recent_lines(lately.entries, room, _place_of(memory, lately))
     last = _last_day(memory, room, notices, about)
     state = _quoted(
-        memory, memory.layout.path("status"), room, notices, about, silent=_LAST_RUN if runs else None
+        memory, memory.layout.path("status"), room, notices, about, silent=_LAST_RUN if runs else _OPEN_RUN
     )
     if not runs and last is None:
         runs = _recent_actions(memory, room, notices, about)

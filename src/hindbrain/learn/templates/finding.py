@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 MOST_EPISODES = 5_000  # the newest
 LEAST_RUNS = 3
 ALIKE = 0.3  # commands of runs that did the same: from here on they are one way
-# Commands of runs that did it in different ways are of one kind from here on. Runs in one application share
-# its name and many a word: adding an event and cancelling one are two kinds.
-SAME_KIND, SAME_KIND_IN_APP = 0.5, 0.7
+SAME_KIND = 0.9  # commands of runs that did it in different ways: from here on they are of one kind
 # A command less alike than this to a group is of another kind, and its trigger must not fire on it: where
 # both are about one application, where that is not known, and where they are about two.
 OTHER_KIND, OTHER_KIND_MAYBE, OTHER_KIND_ELSEWHERE = 0.25, 0.4, 0.6
@@ -121,10 +119,9 @@ def _kinds(
     kinds: list[list[int]] = []
     for at, way in enumerate(ways):
         app, centre = apps[way[0]].casefold(), _centre(vectors[list(way)])
-        least = SAME_KIND_IN_APP if app else SAME_KIND
         for kind in kinds:
             known = [run for other in kind for run in ways[other]]
-            if apps[known[0]].casefold() == app and centre @ _centre(vectors[known]) >= least:
+            if apps[known[0]].casefold() == app and centre @ _centre(vectors[known]) >= SAME_KIND:
                 kind.append(at)
                 break
         else:
