@@ -164,10 +164,13 @@ def is_id(key: str) -> bool:
 
 
 def without_values(command: str, arguments: Iterable[tuple[str, str]]) -> str:
-    """The command without the values that were taken from it: "rename <said> to <said>"."""
+    """The command without the values that were taken from it: "rename <said> to <said>".
+
+    What it begins with says what to do: "send an email" is not "<said> an email" because of a Send button.
+    """
     taken = {part for key, value in set(arguments) for part in said_by(key, value, command)}
     for part in sorted(taken, key=lambda part: (-len(part), part)):
-        if span := place_in(part, command):
+        if (span := place_in(part, command)) and span[0]:
             command = f"{command[: span[0]]} {SAID} {command[span[1] :]}"
     return command
 
