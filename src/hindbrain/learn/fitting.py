@@ -35,6 +35,7 @@ _MOST_FAILURES, _MOST_RUNS = 3, 2
 _MOST_ENTRIES = 400  # of a note, the newest
 # Likeness from which on a lesson or a template fits, and a template whose trigger fires.
 _RULE, _BY_TRIGGER = 0.4, 0.3
+_BESIDE = 0.5  # of the likeness of the nearest failure: what is less alike says nothing beside it
 _SLOT = re.compile(r"\{\w+\}")
 _CODE = re.compile(r"`([^`]+)`")
 _DENIES = re.compile(r"(?i)\b(?:not|never|avoid\w*|without|instead of|rather than)\b|n['’]t\b")
@@ -86,8 +87,11 @@ class Fitting:
     def _failures(self, index: _Index, command: str, app: str) -> Iterator[Match]:
         """The nearest failures, one of each run; what a lesson says of one is told instead."""
         told: set[str] = set()
-        count = 0
+        count, best = 0, 0.0
         for found, score in index.failures.nearest(command, FAILED):
+            best = best or score
+            if score < _BESIDE * best:
+                continue
             case = index.lessons.get(found.lesson, found) if isinstance(found, Told) else found
             if isinstance(case, NotedLesson) and (score < _RULE or not _same_app(case.lesson.app, app)):
                 case = found

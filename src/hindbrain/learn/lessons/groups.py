@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 COMMAND, REASON, ACTIONS = 0.5, 0.25, 0.25
 # At 0.65 the groups of the ALFWorld reflections are of one task family; at 0.5 cooling and cleaning a pan are
-# one group. Failures that find no group of three so are tried once more, less strictly: a lesson needs runs
-# that went well and did something else, so groups that are too wide teach nothing.
+# one group. Failures in one known application that find no group of three so are tried again, less strictly:
+# "Go to github" and "Navigate to github.com in Chrome" are one task.
 ALIKE, LOOSELY = 0.65, 0.35
 ENOUGH = 3  # failures that make a lesson
 
@@ -36,7 +36,7 @@ def grouped_failures(failures: Sequence[Failure], embedder: Embedder | None) -> 
     rows = _rows(failures, embedder)
     apps = [failure.episode.app.casefold() for failure in failures]
     found = _grouped(range(len(failures)), rows, apps, ALIKE)
-    left = sorted(at for group in found if len(group) < ENOUGH for at in group)
+    left = sorted(at for group in found if len(group) < ENOUGH for at in group if apps[at])
     found = [group for group in found if len(group) >= ENOUGH] + _grouped(left, rows, apps, LOOSELY)
     return [[failures[at] for at in group] for group in sorted(found) if len(group) >= ENOUGH]
 
