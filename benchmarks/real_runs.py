@@ -104,7 +104,10 @@ def run(options: Options) -> Outcome:
                 if setting == "odd tasks" and name != "tau-bench":
                     continue
                 _measure(work, f"{name}, {setting}", splits, store, strange, failures, steps, packs)
-    rows = failures | steps | packs
+    rows: dict[str, Figures] = defaultdict(dict)
+    for table in (failures, steps, packs):
+        for name, figures in table.items():
+            rows[name] |= figures
     return Outcome(
         metrics={
             f"{name}: {key}": value

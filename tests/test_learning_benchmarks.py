@@ -78,6 +78,8 @@ def data(tmp_path: Path) -> Path:
     sentences = "\n".join(
         f"The harbour number {at} keeps {at + 3} boats that sail to the island each day." for at in range(400)
     )
+    prompts = {"small_talk": ["hi", "hello there"], "coding": ["Create a Django view."]}
+    (folder / "prompts_generic_dev.json").write_text(json.dumps(prompts), encoding="utf-8")
     (corpus / "harbour.md").write_text(f"# Harbour\n\n{sentences}\n", encoding="utf-8")
     return folder
 
@@ -121,27 +123,33 @@ def test_the_same_runs_leave_the_same_notes(tmp_path: Path) -> None:
 # --- real runs
 
 
-def test_lessons_come_from_earlier_trials_and_are_judged_by_family(data: Path, tmp_path: Path) -> None:
+def test_packs_and_nearest_runs_are_measured_on_the_same_runs(data: Path, tmp_path: Path) -> None:
     result = run(real_runs.BENCHMARK, data, tmp_path, "--plot", str(tmp_path / "a.png"))
     assert result["data"] == {"tau-bench": 24, "ALFWorld": 18}
-    names = {"precision@3", "answered", "helped"}
     for name in ("tau-bench", "ALFWorld"):
-        for setting in real_runs.SETTINGS:
-            assert names <= set(result["baselines"][f"{name}, {setting}: BM25, failures"])
-            assert f"{name}, {setting}: ours: precision@3" in result["metrics"]
-        assert f"{name}, same task: our pack: helped" in result["metrics"]
-    assert result["baselines"]["tau-bench, same task: BM25, failures"]["helped"] == 100
-    assert "other trials: latest, all" in result["baselines"]
+        for setting in ("same task", "other tasks"):
+            assert f"{name}, {setting}: our pack: failures told" in result["metrics"]
+            assert result["metrics"][f"{name}, {setting}: our pack: contradictions"] == 0
+            for way in ("BM25-nearest", "latest", "nothing"):
+                assert "precision@3" in result["baselines"][f"{name}, {setting}: {way}"]
+    assert result["baselines"]["tau-bench, same task: BM25-nearest"]["failures told"] == 100
 
 
-def test_nothing_of_the_same_or_a_later_trial_is_learned_from(data: Path, tmp_path: Path) -> None:
+def test_nothing_of_what_is_asked_about_is_learned_from(data: Path, tmp_path: Path) -> None:
     with real_runs.imported(data, tmp_path / "work") as (_, _, tau, alfworld):
         for tries in (tau, alfworld):
-            for one, before in real_runs.later(tries, "other tasks"):
-                assert before
-                assert all(other.trial < one.trial and other.task != one.task for other in before)
+            for split in real_runs._by_trial(tries):
+                first = min(one.trial for one in split.asked)
+                assert split.taught and all(one.trial < first for one in split.taught)
+            for split in real_runs._by_task(tries):
+                assert not {one.task for one in split.taught} & {one.task for one in split.asked}
         assert {one.family for one in tau} == {"cancel_reservation", "update_reservation_flights"}
         assert {one.family for one in alfworld} == {"clean", "look"}
+
+
+def test_a_pack_that_forbids_one_of_its_steps_contradicts_itself() -> None:
+    assert real_runs.contradicts_itself("do not `npm test` (3 of 3)\n1. `npm ci`\n2. `npm test`\n")
+    assert not real_runs.contradicts_itself("do not `npm test` (3 of 3)\n1. `npm ci`\n2. `pnpm run`\n")
 
 
 def test_bm25_prefers_rare_words_and_leaves_out_what_shares_none() -> None:

@@ -66,7 +66,7 @@ def events_of(page: Page, day: str, first: Collection[str]) -> list[Happening]:
             found[-1] = found[-1]._replace(text=f"{found[-1].text}; {_plain(line)}")
             continue
         told_here = event_of(line, day)
-        if told_here.text:
+        if any(map(str.isalnum, told_here.text)):
             source = lowest((note_is, *sources_in(line)))
             found.append(told_here._replace(path=page.path, line=number, source=source))
     return found

@@ -62,9 +62,11 @@ _ACTION = re.compile(
 )
 _RUN_LINE = re.compile(r"\s*[-*+] \[\d{1,2}:\d\d[^\]]*\] `\w+` ")
 # What the status says of failed runs: told to who asks what is open, and where a command is like theirs.
-_OPEN_RUN = re.compile(r"\s*[-*+] \*\*Open:\*\*")
+_OPEN_RUN = re.compile(r"\s*[-*+] \*\*Open:\*\* .*\(\w+ \d{4}-\d\d-\d\d\)")
 # With what it says of the last run, which stands among the recent runs.
-_LAST_RUN = re.compile(r"\s*[-*+] \*\*(?:Last active|Last command|Last outcome|Result|Reason|Open):\*\*")
+_LAST_RUN = re.compile(
+    rf"\s*[-*+] \*\*(?:Last active|Last command|Last outcome|Result|Reason):\*\*|{_OPEN_RUN.pattern}"
+)
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _RUN = re.compile(r"\^r-(\d{8}-\d{6})-")
 

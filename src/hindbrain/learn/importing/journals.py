@@ -53,6 +53,7 @@ _DURATIONS: Mapping[str, float] = {
 _ENDS: Mapping[str, End] = {
     "run.complete": "complete", "run.completed": "complete", "run.fail": "fail", "run.failed": "fail",
     "run.stuck": "stuck", "run.cancelled": "cancelled", "run.canceled": "cancelled",
+    "run.unknown": "unknown",
 }  # fmt: skip
 _EVENTS = frozenset({"run.created", "iteration.start", "tool.executed", "iteration.end", *_ENDS})
 _REJECTIONS = ("verification.rejected", "verification.failed")
