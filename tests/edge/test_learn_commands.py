@@ -343,7 +343,7 @@ def test_stats_are_plain_lines_in_a_pipe(cli: Cli, learning: StandIn) -> None:
     lines = ran.out.split("\n")
     assert lines[0] == "Runs (all runs; a bar is a week)"
     assert lines[2].startswith("  went well      67% (20 of 30)")
-    assert "failed again   30% (9 of 10 failures)" in ran.out
+    assert "failed again   30% of runs (9 of 10 failures)" in ran.out
     assert "│" not in ran.out and "\x1b" not in ran.out
 
 

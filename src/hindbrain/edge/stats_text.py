@@ -118,7 +118,7 @@ def _runs(stats: Stats) -> Section:
     if unjudged := counts.runs - judged:
         rows.append(Row("not counted", f"{unjudged} cancelled, or nobody knows"))
     if counts.ill:
-        told = f"{percent(counts.repeated)} ({counts.repeats} of {plural(counts.ill, 'failure')})"
+        told = f"{percent(counts.repeated)} of runs ({counts.repeats} of {plural(counts.ill, 'failure')})"
         rows.append(Row("failed again", told, _over(stats, _repeated, 1.0)))
     if counts.iterations:
         rows.append(Row("iterations", f"{counts.iterations:.1f} a run", _over(stats, _iterations)))

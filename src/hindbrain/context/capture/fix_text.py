@@ -29,7 +29,7 @@ def told_fix(command: str, error: str, cure: str, created: str, worked: int) -> 
     again = f"worked {worked} more time{'s' if worked > 1 else ''}" if worked else ""
     proof = "; ".join(filter(None, (created, again)))
     known = f"Known fix ({proof})" if proof else "Known fix"
-    return f"{known}: {cure.rstrip('.')}. Then: {_code(command)} failed with {_code(error)}"
+    return f"{known} when {_code(command)} failed with {_code(error)}: {cure.rstrip('.')}"
 
 
 def importance_of(fix: Fix) -> float:

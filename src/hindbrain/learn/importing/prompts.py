@@ -93,6 +93,13 @@ _SAYS_NO = re.compile(rf"{_any(_NO)}(?:[,.!;:-]|\s|$)(?!\s?{_any(_NO_MATTER)})",
 _CORRECTS = re.compile(
     rf"{_CLAUSE}(?:{'|'.join(_WRONG)})|(?<!that )(?<!which )(?<!if )(?<!when )\b{_STILL}", re.IGNORECASE
 )
+_BARE, _COMPLAINT = 7, 14  # words
+_INSTRUCTS = re.compile(
+    r"(?:^|[,.;:!?-]\s*|\b(?:and|then|please|so|just|now|instead)\s+)(?:use|try|make|put|run|do|remove|add"
+    r"|change|set|call|write|open|keep|take|go|check|fix|move|delete|create|look|read|rename|revert|show)\b"
+    r"|\b(?:should|must|instead|needs? to|want)\b",
+    re.IGNORECASE,
+)
 _BUT = re.compile(r"\b(?:but|however|except|although|aber|mais|pero)\b|但", re.IGNORECASE)
 
 
@@ -141,8 +148,12 @@ def rephrases(later: str, earlier: str) -> bool:
 
 
 def is_bare(prompt: str) -> bool:
-    """Does a correction say too little to be a command of its own ("still failing")?"""
-    return len(words_of(prompt)) <= 7
+    """Does a correction say too little to be a command of its own ("still failing")?
+
+    Also a longer one that only complains: "that didn't work, the tests did not run".
+    """
+    words = len(words_of(prompt))
+    return words <= _BARE or (words <= _COMPLAINT and prompt.isascii() and not _INSTRUCTS.search(prompt))
 
 
 def _head(prompt: str) -> str:

@@ -18,10 +18,8 @@ from hindbrain.context.messages import Message
 from hindbrain.learn.importing import outcomes
 from hindbrain.learn.importing.identity import run_id
 from hindbrain.learn.importing.prompts import (
-    LONGEST_COMMAND,
     command_of,
     corrects,
-    cut_at_word,
     goes_on,
     is_bare,
     only_praises,
@@ -148,10 +146,9 @@ class Cutter:
         return self._close(None)
 
     def _whole(self, command: str) -> str:
-        """The command; that of the run before with it, when it only says that something is wrong."""
-        if self._before and is_bare(command) and corrects(command) and self._before != command:
-            before = cut_at_word(self._before, LONGEST_COMMAND - len(command) - 2)
-            return f"{before}; {command}"
+        """The command; that of the run before, when it only says that something is wrong."""
+        if self._before and is_bare(command) and corrects(command):
+            return self._before
         self._before = command
         return command
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hindbrain.learn.failures import Failure, Good
-from hindbrain.learn.recording.shapes import deeds_of
+from hindbrain.learn.recording.shapes import deeds_of, is_open
 from hindbrain.learn.runs.episode import Action
 
 LEAST_SCORE = 0.6  # 3 of 3 against 0 of 1 is 0.63; 4 of 4 against 1 of 3 is 0.53, and often chance
@@ -178,11 +178,3 @@ def _common(runs: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _before(done: Sequence[str], first: str, then: str) -> bool:
     return first in done and then in done and done.index(first) < done.index(then)
-
-
-def is_open(deed: str) -> bool:
-    """Is everything in it left open? Then it says no more than the name of its tool."""
-    inside = deed.partition("(")[2][:-1] if deed.endswith(")") else deed
-    return bool(inside) and all(
-        part.rpartition(": ")[2].startswith(("{", "…")) for part in inside.split(", ")
-    )

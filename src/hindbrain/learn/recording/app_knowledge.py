@@ -37,6 +37,9 @@ _SITE = re.compile(
 _FILE = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?(?:[\w. -]+[/\\])*[\w -]+\.\w{1,5}|(?:~|/)[\w./ -]+")
 
 
+_NOTHING = re.compile(r"\{\w+\}")  # a command line of which nothing is the same from run to run
+
+
 class Finding(NamedTuple):
     """One line about an application."""
 
@@ -159,10 +162,12 @@ def _signatures(
 def _approaches(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
     found: list[tuple[int, str, int]] = []
     for shape, runs in tried.items():
+        if _NOTHING.fullmatch(_shown(shape)):
+            continue
         good = sum(one.went_well for one in runs)
         judged = sum(one.judged for one in runs)
         if good >= LEAST_GOOD and good >= GOOD_SHARE * judged:
-            found.append((good, shown_shape(shape), judged))
+            found.append((good, _shown(shape), judged))
     best = sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_LINES]
     return [
         Finding(
@@ -177,10 +182,12 @@ def _approaches(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
 def _issues(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
     found: list[tuple[int, str, str]] = []
     for shape, runs in tried.items():
+        if _NOTHING.fullmatch(_shown(shape)):
+            continue
         if sum(bool(one.failed) for one in runs) >= LEAST_BAD:
             errors = Counter(plain(one.failed, _MOST_ERROR) for one in runs if one.failed)
             common = min(errors, key=lambda error: (-errors[error], error))
-            found.append((sum(errors.values()), shown_shape(shape), common))
+            found.append((sum(errors.values()), _shown(shape), common))
     worst = sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_LINES]
     return [
         Finding(
@@ -188,6 +195,11 @@ def _issues(app: str, tried: dict[Action, list[_Tried]]) -> list[Finding]:
         )
         for times, shown, error in worst
     ]
+
+
+def _shown(shape: Action) -> str:
+    """Without the backticks of a command line, which are added where it is told."""
+    return shown_shape(shape).strip("`")
 
 
 def _patterns(app: str, used: Sequence[tuple[Episode, list[Action]]]) -> list[Finding]:

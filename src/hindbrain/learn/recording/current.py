@@ -97,7 +97,7 @@ class Current:
             f"- **Last outcome:** {outcome(last)}",
         ]
         if (told := summary(last, self._screen)).text:
-            name = "Result" if last.outcome == "success" else "Reason"
+            name = "Reason" if last.reason and last.outcome != "success" else "Result"
             lines.append(f"- **{name}:** {told.text}{source_mark(told.source, note_is)}")
         for one in still_open(episodes):
             told = self._screen.command(one)

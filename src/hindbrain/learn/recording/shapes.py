@@ -25,6 +25,14 @@ def deeds_of(actions: Sequence[Action], command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(shown))[:_MOST_DEEDS]
 
 
+def is_open(deed: str) -> bool:
+    """Is everything in it left open? Then it says no more than the name of its tool."""
+    inside = deed.partition("(")[2][:-1] if deed.endswith(")") else deed
+    return bool(inside) and all(
+        part.rpartition(": ")[2].startswith(("{", "…")) for part in inside.split(", ")
+    )
+
+
 def shaped(action: Action, command: str) -> Action:
     """The action with `{name}` for values that the command brought, addresses, numbers, ids and long texts.
 
