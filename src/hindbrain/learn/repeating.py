@@ -25,7 +25,7 @@ SAME_TASK = 0.65
 SAME_REASON = 0.6
 # Where neither run says why it failed, the commands have to tell everything.
 SAME_COMMAND = 0.85
-_NAMELESS = -1  # the kind of runs without a command
+NAMELESS = -1  # the kind of runs without a command
 MOST_RUNS = 5_000  # the newest; what lies further back is seldom done again
 _MOST_CHARS = 600  # of a text: what is longer differs, or not, at its beginning
 _ROWS = 512  # compared at a time: 10 MB for 5,000 failures
@@ -34,7 +34,7 @@ _ROWS = 512  # compared at a time: 10 MB for 5,000 failures
 def kind_numbers(episodes: Sequence[Episode]) -> list[int]:
     """A number for each run, oldest first; those of a kind share it. Later runs change no earlier number."""
     found = {run.run: number for number, kind in enumerate(kinds_of(episodes)) for run in kind.runs}
-    return [found.get(episode.run, _NAMELESS) for episode in episodes]
+    return [found.get(episode.run, NAMELESS) for episode in episodes]
 
 
 def repeats(episodes: Sequence[Episode]) -> list[int]:
