@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.plural import plural
@@ -23,6 +24,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"  # in a line of bars: nothing is known of that time
 _WIDEST = 80
 _ROOM_FOR_BARS = 72  # columns; on a narrower screen bars stand below their value
+_ROOM_FOR_TABLE = 72  # columns; on a narrower screen a row of the table is a sentence
 _LABEL = 14
 _LONGEST_LINE_OF_BARS = 26  # a half year of weeks
 
@@ -75,8 +77,10 @@ def show_panels(
     console = Console(file=out.stdout, width=min(_WIDEST, out.width), highlight=False)
     for section in sections_of(stats, used, fixes):
         title = Text(section.title, style="bold")
-        table = _grid(section.table) if section.table else _rows_grid(section.rows, console.width)
-        console.print(Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim"))
+        make = partial(_cells_grid, section.table) if section.table else partial(_rows_grid, section.rows)
+        console.print(
+            Panel(make(console.width), title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+        )
 
 
 def _rows_grid(rows: Sequence[Row], width: int) -> Table:
@@ -97,17 +101,21 @@ def _rows_grid(rows: Sequence[Row], width: int) -> Table:
     return table
 
 
-def _grid(cells: Sequence[Sequence[str]]) -> Table:
-    """The last column takes what room is left."""
+def _cells_grid(cells: Sequence[Sequence[str]], width: int) -> Table:
+    """The last column takes what room is left. On a narrow screen each row is one text beside its label."""
     from rich.table import Table
     from rich.text import Text
 
+    if width < _ROOM_FOR_TABLE:
+        head, *rows = cells
+        told = [[f"{name} {cell}" for name, cell in zip(head[1:-1], row[1:-1], strict=True)] for row in rows]
+        values = ["; ".join((", ".join(texts), row[-1])) for texts, row in zip(told, rows, strict=True)]
+        return _rows_grid([Row(row[0], value) for row, value in zip(rows, values, strict=True)], width)
     table = Table.grid(padding=(0, 1), expand=True)
     for at in range(len(cells[0])):
-        last = at == len(cells[0]) - 1
-        table.add_column(ratio=1 if last else None, overflow="fold", style="" if at else "dim")
-    for number, row in enumerate(cells):
-        table.add_row(*(Text(cell, style="" if number else "dim") for cell in row))
+        table.add_column(ratio=1 if at == len(cells[0]) - 1 else None, style="" if at else "dim")
+    for number, line in enumerate(cells):
+        table.add_row(*(Text(cell, style="" if number else "dim") for cell in line))
     return table
 
 

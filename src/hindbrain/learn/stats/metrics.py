@@ -93,7 +93,7 @@ def _preference_adherence(seen: Sequence[Seen], since: float, preferences: Mappi
         if episode.ended >= since
     ]
     metric = Metric("preference_adherence", "share", "all", "task")
-    few = "too few runs with a preference in the prompt that the command left open"
+    few = "too few runs with a preference left open"
     return _compared(metric, _halves(counted), few, "too few runs of the same kinds before")
 
 
@@ -105,7 +105,7 @@ def _template_success(seen: Sequence[Seen], since: float, templates: Sequence[Te
         before += [Counted(group, use.good) for use in uses[:FIRST_USES]]
         now += [Counted(group, use.good) for use in uses[FIRST_USES:] if use.episode.ended >= since]
     metric = Metric("template_success", "share", "over 85%", "template")
-    return _compared(metric, (before, now), f"too few runs after {FIRST_USES} uses of a template", "")
+    return _compared(metric, (before, now), f"too few runs after {FIRST_USES} uses", "")
 
 
 def _relevance(
@@ -122,9 +122,7 @@ def _relevance(
     middle = len(told) // 2
     before, now = ([one for uses in part for one in uses] for part in (told[:middle], told[middle:]))
     metric = Metric("relevance", "share", "over 80%", "slot")
-    return _compared(
-        metric, (before, now), "too few excerpts injected", "too few excerpts of the same slots before"
-    )
+    return _compared(metric, (before, now), "too few excerpts injected", "too few of the same slots before")
 
 
 def _is_judged(run: Seen) -> bool:
