@@ -123,21 +123,33 @@ def test_repeated_failures_are_compared_for_kinds_of_both_halves(cli: Cli, journ
         journals.run(MAIL, "the mail server gave no answer")
     journals.keep()
     metric = _metric(cli, "repeated_failures")
-    assert (metric["now"], metric["before"]) == (0.0, 0.375)
-    assert (metric["by"], metric["groups"], metric["now_count"], metric["before_count"]) == ("task", 1, 5, 8)
-    assert _row(cli, "repeated failures") == "repeated failures 0% 38% none 5 runs against 8, 1 kind"
+    assert (metric["now"], metric["before"]) == (0.0, 0.4286)
+    assert (metric["by"], metric["groups"], metric["now_count"], metric["before_count"]) == ("task", 1, 5, 7)
+    assert _row(cli, "repeated failures") == "repeated failures 0% 43% none 5 runs against 7, 1 kind"
+
+
+def test_failing_as_ever_is_no_rise(cli: Cli, journals: Journals) -> None:
+    """More failures lie behind a later run; that it is like any of them is no change."""
+    reasons = (_BAR, "Chrome crashed", "no connection to the network")
+    for number in range(36):
+        journals.run(OPEN, reasons[number // 2 % 3])
+    journals.keep()
+    metric = _metric(cli, "repeated_failures")
+    assert abs(metric["now"] - metric["before"]) < 0.06
+    periods = cli("stats", "--json").data["periods"]
+    assert periods[0]["runs"]["repeated"] < periods[-1]["runs"]["repeated"], "as any failure before"
 
 
 def test_new_tasks_alone_have_a_now_and_no_before(cli: Cli, journals: Journals) -> None:
-    for _ in range(5):
-        journals.run(OPEN)
-    for _ in range(5):
+    for _ in range(6):
+        journals.run(OPEN, _BAR)
+    for _ in range(6):
         journals.run(MAIL, "the mail server gave no answer")
     journals.keep()
     metric = _metric(cli, "repeated_failures")
-    assert (metric["now"], metric["before"], metric["groups"]) == (0.8, None, 0)
+    assert (metric["now"], metric["before"], metric["groups"]) == (1.0, None, 0)
     assert metric["why"]
-    assert _row(cli, "repeated failures").startswith("repeated failures 80% - none 5 runs; ")
+    assert _row(cli, "repeated failures").startswith("repeated failures 100% - none 5 runs; ")
 
 
 @pytest.mark.parametrize(("later", "now"), [(10, 3.3333), (4, 2.3333)])

@@ -62,13 +62,19 @@ def success_metrics(
 
 
 def _repeated_failures(seen: Sequence[Seen], since: float) -> Metric:
+    """Of runs whose kind had failed before, against its last failure alone.
+
+    A first failure repeats nothing, and the more failures lie behind a run, the likelier it is like one of
+    them: counting all would show a rise where nothing has changed.
+    """
     counted = [
-        Counted(run.kind, run.repeat)
+        Counted(run.kind, run.as_last)
         for run in seen
-        if _is_judged(run) and run.episode.ended >= since and run.kind != NAMELESS
+        if run.as_last is not None and _is_judged(run) and run.episode.ended >= since and run.kind != NAMELESS
     ]
     metric = Metric("repeated_failures", "share", "none", "task")
-    return _compared(metric, _halves(counted), "too few runs", "too few runs of the same kinds before")
+    few = "too few runs of kinds that failed before"
+    return _compared(metric, _halves(counted), few, "too few runs of the same kinds before")
 
 
 def _known_iterations(seen: Sequence[Seen], since: float) -> Metric:

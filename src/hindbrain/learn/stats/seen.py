@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hindbrain.learn.repeating import MOST_RUNS, kind_numbers, repeats
+from hindbrain.learn.repeating import MOST_RUNS, kind_numbers, like_last_failure, repeats
 
 if TYPE_CHECKING:
     from hindbrain.learn.runs.episode import Episode
@@ -19,6 +19,7 @@ class Seen(NamedTuple):
     kind: int
     earlier: int  # runs of its kind before it
     repeat: bool  # it failed as one before it had failed
+    as_last: bool | None  # it failed as the last failure of its kind; None where its kind had none
 
     @property
     def known(self) -> bool:
@@ -29,9 +30,11 @@ def seen_of(episodes: Sequence[Episode]) -> list[Seen]:
     """The newest 5,000 runs, oldest first."""
     episodes = sorted(episodes, key=lambda episode: (episode.ended, episode.run))[-MOST_RUNS:]
     again = frozenset(repeats(episodes))
+    kinds = kind_numbers(episodes)
     before: Counter[int] = Counter()
     seen: list[Seen] = []
-    for at, (episode, kind) in enumerate(zip(episodes, kind_numbers(episodes), strict=True)):
-        seen.append(Seen(episode, kind, before[kind], at in again))
+    for at, as_last in enumerate(like_last_failure(episodes, kinds)):
+        kind = kinds[at]
+        seen.append(Seen(episodes[at], kind, before[kind], at in again, as_last))
         before[kind] += 1
     return seen
