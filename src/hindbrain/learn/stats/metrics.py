@@ -87,8 +87,8 @@ def _known_iterations(seen: Sequence[Seen], since: float) -> Metric:
         if run.earlier >= FIRST_RUNS and run.episode.ended >= since
     ]
     metric = Metric("known_task_iterations", "iterations", "fewer than before", "task")
-    few = f"too few runs of tasks that were done {FIRST_RUNS} times before"
-    return _compared(metric, (before, now), few, "the first runs count no iterations")
+    few = f"too few runs with iterations after {FIRST_RUNS} of their kind"
+    return _compared(metric, (before, now), few, "too few first runs with iterations")
 
 
 def _preference_adherence(seen: Sequence[Seen], since: float, preferences: Mapping[str, str]) -> Metric:
