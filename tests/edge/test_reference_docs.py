@@ -274,6 +274,9 @@ def test_receipts_have_the_shape_that_is_written_down(cli: Cli, linked: Vault) -
     assert _agree(_shape(slots), _shape(_examples()["stats"][0]["slots"]))
     answers = cli("stats", "--json").data["answers"]
     assert answers and _agree(_shape(answers), _shape(_examples()["stats"][0]["answers"]))
+    metrics, written = cli("stats", "--json").data["metrics"], _examples()["stats"][0]["metrics"]
+    assert [one["name"] for one in metrics] == [one["name"] for one in written]
+    assert _agree(_shape(metrics), _shape(written))
 
 
 def test_forgetting_has_the_shape_that_is_written_down(cli: Cli, linked: Vault) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.base.plural import plural
+from hindbrain.edge.metrics_text import TITLE, metric_cells, table_lines
 from hindbrain.edge.output import safe
 from hindbrain.edge.when import moment_text
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from hindbrain.context.capture.fix_log import FixCounts
     from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.output import Output
@@ -20,6 +24,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"  # in a line of bars: nothing is known of that time
 _WIDEST = 80
 _ROOM_FOR_BARS = 72  # columns; on a narrower screen bars stand below their value
+_ROOM_FOR_TABLE = 72  # columns; on a narrower screen a row of the table is a sentence
 _LABEL = 14
 _LONGEST_LINE_OF_BARS = 26  # a half year of weeks
 
@@ -32,7 +37,8 @@ class Row(NamedTuple):
 
 class Section(NamedTuple):
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()  # in place of rows: cells, the head first
 
 
 def sections_of(
@@ -40,10 +46,10 @@ def sections_of(
 ) -> list[Section]:
     """What there is to say; a section that would say nothing is left out."""
     found = [
-        _runs(stats), _learned(stats), _memory(stats), _hosts(stats), _slots(stats), _answers(used),
-        _fixes(fixes), _background(stats),
+        _runs(stats), Section(TITLE, table=metric_cells(stats.metrics)), _learned(stats), _memory(stats),
+        _hosts(stats), _slots(stats), _answers(used), _fixes(fixes), _background(stats),
     ]  # fmt: skip
-    return [section for section in found if section.rows]
+    return [section for section in found if section.rows or section.table]
 
 
 def plain_lines(
@@ -53,6 +59,7 @@ def plain_lines(
         if number:
             yield ""
         yield section.title
+        yield from table_lines(section.table) if section.table else ()
         width = max((len(row.value) for row in section.rows if row.bars), default=0)
         for row in section.rows:
             yield f"  {row.label:<{_LABEL}} {row.value:<{width if row.bars else 0}}   {row.bars}".rstrip()
@@ -65,24 +72,51 @@ def show_panels(
     from rich import box
     from rich.console import Console
     from rich.panel import Panel
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(file=out.stdout, width=min(_WIDEST, out.width), highlight=False)
     for section in sections_of(stats, used, fixes):
-        table = Table.grid(padding=(0, 1), expand=True)
-        table.add_column(width=_LABEL, style="dim")
-        table.add_column(ratio=1, overflow="fold")
-        longest = max(len(row.bars) for row in section.rows)
-        beside = longest > 0 and console.width >= _ROOM_FOR_BARS
-        if beside:
-            table.add_column(width=longest, style="cyan", no_wrap=True)
-        for row in section.rows:
-            below = f"\n{row.bars}" if row.bars and not beside else ""
-            told = (row.label, row.value + below, row.bars)
-            table.add_row(*(Text(text) for text in told[: 3 if beside else 2]))
         title = Text(section.title, style="bold")
-        console.print(Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim"))
+        make = partial(_cells_grid, section.table) if section.table else partial(_rows_grid, section.rows)
+        console.print(
+            Panel(make(console.width), title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+        )
+
+
+def _rows_grid(rows: Sequence[Row], width: int) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(width=_LABEL, style="dim")
+    table.add_column(ratio=1, overflow="fold")
+    longest = max(len(row.bars) for row in rows)
+    beside = longest > 0 and width >= _ROOM_FOR_BARS
+    if beside:
+        table.add_column(width=longest, style="cyan", no_wrap=True)
+    for row in rows:
+        below = f"\n{row.bars}" if row.bars and not beside else ""
+        told = (row.label, row.value + below, row.bars)
+        table.add_row(*(Text(text) for text in told[: 3 if beside else 2]))
+    return table
+
+
+def _cells_grid(cells: Sequence[Sequence[str]], width: int) -> Table:
+    """The last column takes what room is left. On a narrow screen each row is one text beside its label."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if width < _ROOM_FOR_TABLE:
+        head, *rows = cells
+        told = [[f"{name} {cell}" for name, cell in zip(head[1:-1], row[1:-1], strict=True)] for row in rows]
+        values = ["; ".join((", ".join(texts), row[-1])) for texts, row in zip(told, rows, strict=True)]
+        return _rows_grid([Row(row[0], value) for row, value in zip(rows, values, strict=True)], width)
+    table = Table.grid(padding=(0, 1), expand=True)
+    for at in range(len(cells[0])):
+        table.add_column(ratio=1 if at == len(cells[0]) - 1 else None, style="" if at else "dim")
+    for number, line in enumerate(cells):
+        table.add_row(*(Text(cell, style="" if number else "dim") for cell in line))
+    return table
 
 
 def bars(values: Sequence[float | None], *, top: float = 0.0) -> str:

@@ -25,7 +25,7 @@ SAME_TASK = 0.65
 SAME_REASON = 0.6
 # Where neither run says why it failed, the commands have to tell everything.
 SAME_COMMAND = 0.85
-_NAMELESS = -1  # the kind of runs without a command
+NAMELESS = -1  # the kind of runs without a command
 MOST_RUNS = 5_000  # the newest; what lies further back is seldom done again
 _MOST_CHARS = 600  # of a text: what is longer differs, or not, at its beginning
 _ROWS = 512  # compared at a time: 10 MB for 5,000 failures
@@ -34,7 +34,7 @@ _ROWS = 512  # compared at a time: 10 MB for 5,000 failures
 def kind_numbers(episodes: Sequence[Episode]) -> list[int]:
     """A number for each run, oldest first; those of a kind share it. Later runs change no earlier number."""
     found = {run.run: number for number, kind in enumerate(kinds_of(episodes)) for run in kind.runs}
-    return [found.get(episode.run, _NAMELESS) for episode in episodes]
+    return [found.get(episode.run, NAMELESS) for episode in episodes]
 
 
 def repeats(episodes: Sequence[Episode]) -> list[int]:
@@ -42,17 +42,53 @@ def repeats(episodes: Sequence[Episode]) -> list[int]:
     failed = [at for at, episode in enumerate(episodes) if episode.failed]
     if len(failed) < 2:
         return []
-    import numpy as np
-
     commands = _vectors([episodes[at].command for at in failed])
     reasons = _vectors([episodes[at].reason for at in failed])
-    silent = np.asarray([not episodes[at].reason.strip() for at in failed])
+    silent = _silent([episodes[at] for at in failed])
     found: list[int] = []
     for start in range(0, len(failed), _ROWS):
         rows = slice(start, start + _ROWS)
         same = _same(commands[rows] @ commands.T, reasons[rows] @ reasons.T, silent[rows, None], silent)
         found += [failed[start + i] for i, row in enumerate(same) if row[: start + i].any()]
     return found
+
+
+def like_last_failure(episodes: Sequence[Episode], kinds: Sequence[int]) -> list[bool | None]:
+    """For each run, oldest first: did it fail as the last failure of its kind? None where its kind had none.
+
+    Unlike with `repeats`, a later run has no more failures to be like than an earlier one: shares of two
+    periods can be compared.
+    """
+    last: dict[int, int] = {}
+    before: list[int | None] = []
+    for at, (episode, kind) in enumerate(zip(episodes, kinds, strict=True)):
+        before.append(last.get(kind))
+        if episode.failed:
+            last[kind] = at
+    pairs = [(at, then) for at, then in enumerate(before) if then is not None and episodes[at].failed]
+    found: list[bool | None] = [None if then is None else False for then in before]
+    if not pairs:
+        return found
+    new, old = ([episodes[pair[side]] for pair in pairs] for side in (0, 1))
+    commands = _likeness([one.command for one in new], [one.command for one in old])
+    reasons = _likeness([one.reason for one in new], [one.reason for one in old])
+    for (at, _), same in zip(pairs, _same(commands, reasons, _silent(new), _silent(old)), strict=True):
+        found[at] = bool(same)
+    return found
+
+
+def _likeness(texts: Sequence[str], others: Sequence[str]) -> NDArray[np.float32]:
+    """Of each text and the other one in its place."""
+    import numpy as np
+
+    found: NDArray[np.float32] = np.einsum("ij,ij->i", _vectors(texts), _vectors(others))
+    return found
+
+
+def _silent(episodes: Sequence[Episode]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    return np.asarray([not episode.reason.strip() for episode in episodes])
 
 
 def _vectors(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -171,6 +171,10 @@ class Learning:
         around = self._around
         now = around.clock.now()
         episodes, templates = self._worked(), self.templates()
+        try:
+            receipts = Receipts(around.state).read()
+        except OSError:  # what can't be read counts for nothing, as with the ledgers
+            receipts = []
         stats = stats_of(
             episodes,
             days=days,
@@ -178,16 +182,19 @@ class Learning:
             lessons=self.lessons(),
             templates=templates,
             background=TokenLedger(around.state, around.clock).by_purpose(),
+            preferences=self._preferences(),
+            receipts=receipts,
         )
         since = now - days * 86_400.0 if days else 0.0
-        try:
-            receipts = Receipts(around.state).read()
-        except OSError:  # what can't be read counts for nothing, as with the ledgers
-            receipts = []
         return stats._replace(
             hosts=count_injections(around.state / FOLDER, since=since),
             slots=slot_stats(receipts, episodes, templates, since=since),
         )
+
+    def _preferences(self) -> dict[str, str]:
+        """The texts of preferences by id, of those that no longer hold as well: they held in old runs."""
+        items = self._around.memory().book.items()
+        return {item.id: item.text for item in items if item.category == "preference" and item.id}
 
     # The order of a round
 

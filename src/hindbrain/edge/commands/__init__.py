@@ -22,7 +22,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("templates", "show ways of doing a task that worked, and which fits a command"),
     ("skills", "show the skills of the vault, and which fit a command"),
     ("runs", "show what agents did, run by run; resume one; import runs of others"),
-    ("stats", "show runs, success, repeated failures and iterations over time"),
+    ("stats", "show how runs go over time, and the five success metrics"),
     ("consolidate", "make facts of old days, archive what is old, and prove that nothing is lost"),
     ("read", "print a note, a section or a block of it"),
     ("note", "read, write or append to a note; new ones go where an agent's tools would put them"),

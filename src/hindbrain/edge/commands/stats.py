@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hindbrain.context.capture.fix_log import FixCounts
     from hindbrain.context.receipts import UseFigures
     from hindbrain.edge.svg_plot import Plot
-    from hindbrain.learn.stats.figures import Counts, Stats
+    from hindbrain.learn.stats.figures import Counts, Metric, Stats
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -110,6 +110,7 @@ def stats_data(stats: Stats) -> dict[str, Any]:
             "best": [_account_data(*row) for row in memory.best],
             "worst": [_account_data(*row) for row in memory.worst],
         },
+        "metrics": [_metric_data(one) for one in stats.metrics],
         "background": dict(stats.background),
         "hosts": stats.hosts._asdict() | {"sessions": dict(stats.hosts.sessions)},
         "slots": {
@@ -119,6 +120,11 @@ def stats_data(stats: Stats) -> dict[str, Any]:
             "slots": [one._asdict() | {"used_share": round(one.used_share, 4)} for one in stats.slots.slots],
         },
     }
+
+
+def _metric_data(metric: Metric) -> dict[str, Any]:
+    told = {"now": metric.now, "before": metric.before}
+    return metric._asdict() | {key: None if value is None else round(value, 4) for key, value in told.items()}
 
 
 def _counts_data(counts: Counts) -> dict[str, Any]:

@@ -7,14 +7,16 @@ the days that are looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hindbrain.learn.feedback.returns import Return, ids_of, returns
-from hindbrain.learn.repeating import MOST_RUNS, kind_numbers, repeats
 from hindbrain.learn.stats.figures import Counts, LessonFigures, MemoryFigures, Stats, TemplateFigures
+from hindbrain.learn.stats.metrics import success_metrics
 from hindbrain.learn.stats.periods import periods_of
+from hindbrain.learn.stats.seen import Seen, seen_of
 
 if TYPE_CHECKING:
+    from hindbrain.context.receipts import Receipt
     from hindbrain.learn.lessons.lesson import Lesson
     from hindbrain.learn.runs.episode import Episode
     from hindbrain.learn.templates.template import Template
@@ -22,15 +24,6 @@ if TYPE_CHECKING:
 _DAY_S = 86_400.0
 _MOST_NAMED = 3  # of the memories that runs went better with, and of the others
 _TELLING = 0.05  # of a lift; below, little is known
-
-
-class Seen(NamedTuple):
-    """A run, and what the runs before it make of it."""
-
-    episode: Episode
-    kind: int
-    known: bool  # one of its kind came before
-    repeat: bool  # it failed as one before it had failed
 
 
 def stats_of(
@@ -41,10 +34,17 @@ def stats_of(
     lessons: Iterable[Lesson] = (),
     templates: Iterable[Template] = (),
     background: Mapping[str, int] | None = None,
+    preferences: Mapping[str, str] | None = None,
+    receipts: Iterable[Receipt] = (),
 ) -> Stats:
-    """`episodes` oldest first. `days`: only runs that ended in the last so many before `now`; 0 is all."""
+    """`episodes` oldest first. `days`: only runs that ended in the last so many before `now`; 0 is all.
+
+    `preferences`: the texts of memories that are preferences, by id.
+    """
     since = now - days * _DAY_S if days else 0.0
-    seen = [run for run in seen_of(episodes) if run.episode.ended >= since]
+    templates = list(templates)
+    ever = seen_of(episodes)
+    seen = [run for run in ever if run.episode.ended >= since]
     by, periods = periods_of([run.episode.ended for run in seen])
     return Stats(
         days=days,
@@ -57,19 +57,10 @@ def stats_of(
         templates=_template_figures(templates),
         memory=memory_figures(seen),
         background=dict(background or {}),
+        metrics=success_metrics(
+            ever, since=since, templates=templates, preferences=preferences, receipts=receipts
+        ),
     )
-
-
-def seen_of(episodes: Sequence[Episode]) -> list[Seen]:
-    """The newest 5,000 runs, oldest first."""
-    episodes = sorted(episodes, key=lambda episode: (episode.ended, episode.run))[-MOST_RUNS:]
-    again = frozenset(repeats(episodes))
-    before: set[int] = set()
-    seen: list[Seen] = []
-    for at, (episode, kind) in enumerate(zip(episodes, kind_numbers(episodes), strict=True)):
-        seen.append(Seen(episode, kind, kind in before, at in again))
-        before.add(kind)
-    return seen
 
 
 def counts_of(seen: Sequence[Seen]) -> Counts:

@@ -10,6 +10,9 @@ from hindbrain.learn.feedback.returns import Return
 
 # week: a period for each calendar week. runs: as many runs in each, where weeks would be too few or too many.
 By: TypeAlias = Literal["week", "runs"]
+MetricName: TypeAlias = Literal[
+    "repeated_failures", "known_task_iterations", "preference_adherence", "template_success", "relevance"
+]
 
 
 class Counts(NamedTuple):
@@ -95,6 +98,21 @@ class SlotStats(NamedTuple):
     slots: tuple[SlotFigures, ...] = ()
 
 
+class Metric(NamedTuple):
+    """One success metric of the reference, see learn/stats/metrics."""
+
+    name: MetricName
+    unit: Literal["share", "iterations"]  # a share is 0..1
+    target: str  # of the reference, in words
+    by: Literal["task", "template", "slot"]  # what is compared with its like
+    now: float | None = None  # None: too little is known
+    before: float | None = None  # None: there is nothing like it to compare with
+    groups: int = 0  # kinds of task, templates or slots that are compared
+    now_count: int = 0  # runs, or excerpts, that `now` is made from
+    before_count: int = 0
+    why: str = ""  # why a figure is missing; "" when none is
+
+
 class Stats(NamedTuple):
     days: int = 0  # that were looked at; 0: all there are
     all: Counts = Counts()
@@ -108,3 +126,4 @@ class Stats(NamedTuple):
     background: Mapping[str, int] = {}  # tokens that background work spent, by purpose
     hosts: Injections = Injections()  # what hooks and plugins put into prompts, of the last 30 days at most
     slots: SlotStats = SlotStats()
+    metrics: tuple[Metric, ...] = ()

@@ -27,11 +27,10 @@ def slot_stats(
     since: float = 0.0,
 ) -> SlotStats:
     """Of what reached a prompt since then. Slots in the order in which they first occur."""
-    seen = [receipt for receipt in receipts if receipt.delivered and receipt.at >= since]
-    followed = _followed(seen, episodes, templates)
+    seen = uses_by_receipt(receipts, episodes, templates, since=since)
     slots: dict[str, SlotFigures] = {}
-    for receipt in seen:
-        for name in dict.fromkeys(one.slot for one in receipt.entered):
+    for receipt, uses in seen:
+        for name in dict.fromkeys(slot for slot, _ in uses):
             mine = [one for one in receipt.entered if one.slot == name]
             known = slots.get(name, SlotFigures(name))
             slots[name] = SlotFigures(
@@ -40,15 +39,34 @@ def slot_stats(
                 known.excerpts + len(mine),
                 known.lines + sum(one.lines for one in mine),
                 known.tokens + sum(one.tokens for one in mine),
-                known.used + sum(bool(one.used) or (receipt.id, one.path) in followed for one in mine),
+                known.used + sum(used for slot, used in uses if slot == name),
             )
-    prompts = [receipt for receipt in seen if receipt.event == "turn"]
+    prompts = [receipt for receipt, _ in seen if receipt.event == "turn"]
     return SlotStats(
-        min((receipt.at for receipt in seen), default=0.0),
+        min((receipt.at for receipt, _ in seen), default=0.0),
         len(prompts),
         sum(not receipt.entered for receipt in prompts),
         tuple(slots.values()),
     )
+
+
+def uses_by_receipt(
+    receipts: Iterable[Receipt],
+    episodes: Iterable[Episode] = (),
+    templates: Iterable[Template] = (),
+    *,
+    since: float = 0.0,
+) -> list[tuple[Receipt, list[tuple[str, bool]]]]:
+    """What reached a prompt since then: the slot of each excerpt, and whether it is known to be used."""
+    seen = [receipt for receipt in receipts if receipt.delivered and receipt.at >= since]
+    followed = _followed(seen, episodes, templates)
+    return [
+        (
+            receipt,
+            [(one.slot, bool(one.used) or (receipt.id, one.path) in followed) for one in receipt.entered],
+        )
+        for receipt in seen
+    ]
 
 
 def _followed(

@@ -53,20 +53,29 @@ def with_use(template: Template, episodes: Sequence[Episode]) -> Template:
 
 def with_uses(templates: Sequence[Template], episodes: Sequence[Episode]) -> list[Template]:
     """As `with_use`, for many at once. Figures of a template that no run followed stay as they are."""
+    return [
+        _with_figures(template, used) if used else template
+        for template, used in zip(templates, uses_of(templates, episodes), strict=True)
+    ]
+
+
+def uses_of(templates: Sequence[Template], episodes: Sequence[Episode]) -> list[list[Use]]:
+    """For each template the runs that followed it, in the order of the episodes."""
     ended = [e for e in episodes[-_MOST_EPISODES:] if e.outcome == "success" or e.failed]
     if not templates or not ended:
-        return list(templates)
+        return [[] for _ in templates]
     said = vectors_of([episode.command for episode in ended], None)
     attempts = [attempts_of(episode) for episode in ended]
     out = []
     for template in templates:
         near = (said @ vectors_of(template.commands or (template.title,), None).T).max(axis=1)
-        used = [
-            use
-            for episode, tried, likeness in zip(ended, attempts, near, strict=True)
-            if (use := _use(template, episode, tried, float(likeness))) is not None
-        ]
-        out.append(_with_figures(template, used) if used else template)
+        out.append(
+            [
+                use
+                for episode, tried, likeness in zip(ended, attempts, near, strict=True)
+                if (use := _use(template, episode, tried, float(likeness))) is not None
+            ]
+        )
     return out
 
 
