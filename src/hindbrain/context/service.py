@@ -468,7 +468,7 @@ def _on_error(pack: Pack, command: str, error: str) -> Pack:
     slots = []
     for slot in pack.slots:
         kept = slot.excerpts
-        if slot.name in ("memories", "relevant"):
+        if slot.name in ("memories", "relevant", "lessons"):
             kept = tuple(one for one in kept if is_on_error(one.text, telling, others))
         if kept:
             slots.append(slot._replace(excerpts=kept))

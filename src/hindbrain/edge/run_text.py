@@ -35,7 +35,7 @@ def table_lines(episodes: Sequence[Episode], out: Output) -> Iterator[str]:
 
 
 def story_lines(episode: Episode, out: Output, *, finished: bool) -> Iterator[str]:
-    """From the command to the end: what memory was there, each step, each rejection, and the reason."""
+    """From the command to the end: what memory was there, each step, each rejection, the reason and the answer."""
     yield out.paint(safe(episode.command) or "(no command is known)", BOLD)
     yield _facts(episode, out, finished=finished)
     if episode.injected:
@@ -55,6 +55,9 @@ def story_lines(episode: Episode, out: Output, *, finished: bool) -> Iterator[st
     if episode.reason:
         yield ""
         yield f"reason: {safe(episode.reason)}"
+    if episode.answer:
+        yield ""
+        yield f"answer: {safe(episode.answer)}"
 
 
 def row_data(episode: Episode) -> dict[str, Any]:
@@ -83,6 +86,7 @@ def story_data(episode: Episode, *, finished: bool) -> dict[str, Any]:
         "source": episode.source,
         "injected": list(episode.injected),
         "tokens": episode.tokens,
+        "answer": episode.answer,
         "steps": steps,
         "rejections": [rejection._asdict() for rejection in episode.rejections],
     } | rest  # fmt: skip
