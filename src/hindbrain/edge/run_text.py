@@ -35,7 +35,7 @@ def table_lines(episodes: Sequence[Episode], out: Output) -> Iterator[str]:
 
 
 def story_lines(episode: Episode, out: Output, *, finished: bool) -> Iterator[str]:
-    """From the command to the end: what memory was there, each step, each rejection, the reason and the answer."""
+    """From the command to the answer: what memory was there, each step, each rejection, the reason."""
     yield out.paint(safe(episode.command) or "(no command is known)", BOLD)
     yield _facts(episode, out, finished=finished)
     if episode.injected:
