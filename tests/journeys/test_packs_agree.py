@@ -139,7 +139,7 @@ def test_an_owners_lesson_wins_over_a_template(hb: CommandLine, preset: str) -> 
     slots, left_out = _pack(hb, BUILD, preset)
     assert "Never run" in slots["lessons"]
     assert not slots["template"]
-    assert ("template", "Run the tests and build the report service") in left_out
+    assert ("template", "Run the tests and build the login service") in left_out
     assert "npm test" not in slots["relevant"]
 
 

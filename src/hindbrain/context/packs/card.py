@@ -140,11 +140,12 @@ def _urgency(task: TaskItem, *, soon: str) -> tuple[bool, str, int, str, int]:
 
 
 def what_is_worked_on(memory: Memory, room: Room) -> Read:
-    """What the note of the present state says: what was done last and how it ended."""
+    """What the note of the present state says; of the last run only where no day tells of it."""
     notices: list[str] = []
     about = Excerpt("", "", "", source="agent", why="status")
     path = memory.layout.path("status")
-    return Read(tuple(_quoted(memory, path, room, notices, about, silent=_OPEN_RUN)), tuple(notices))
+    silent = _LAST_RUN if recent_runs(memory).entries else _OPEN_RUN
+    return Read(tuple(_quoted(memory, path, room, notices, about, silent=silent)), tuple(notices))
 
 
 def _task_keys(task: TaskItem) -> tuple[str, str]:

@@ -29,7 +29,7 @@ _LIST = 3  # different things in one place of a command
 _MOST_WORDS = 30  # of a command that are looked at
 LEAST = 0.35  # likeness of the two commands
 # Words that make no other command of it.
-_POLITE = frozenset({"please", "again", "now", "just", "ok", "okay", "hey", "try", "retry", "pls"})
+POLITE = frozenset({"please", "again", "now", "just", "ok", "okay", "hey", "try", "retry", "pls"})
 _PUT_RIGHT = ("failed", "stuck", "cancelled")
 _WORD = re.compile(r"\S+")
 # A site by its name: who said "github" first and says "github.com" now means the same thing.
@@ -69,7 +69,7 @@ def corrections(episodes: Sequence[Episode]) -> list[Correction]:
         likeness = max(float(rows[2 * at] @ rows[2 * at + 1]) for rows in (vectors, by_name))
         added = _missing(second.command, first.command)
         removed = _missing(first.command, second.command)
-        if likeness >= LEAST and not _POLITE.issuperset(word.casefold() for word in (*added, *removed)):
+        if likeness >= LEAST and not POLITE.issuperset(word.casefold() for word in (*added, *removed)):
             found.append(Correction(first, second, likeness, added, removed))
     return found
 

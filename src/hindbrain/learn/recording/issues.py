@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hindbrain.learn.failures import failures_of, good_of
+from hindbrain.learn.recording.corrections import POLITE
 from hindbrain.learn.recording.entries import entries_of, ids_in, replace_line
 from hindbrain.learn.recording.places import first_text, note_source
 from hindbrain.learn.recording.screening import Screen, source_mark
@@ -86,15 +87,14 @@ class Fix(NamedTuple):
 
 
 def find_solved(issues: Iterable[Issue], episodes: Iterable[Episode]) -> dict[str, Fix]:
-    """By the id of an issue: the run that mended it itself, or the first one with the same command that went
-    well since it was last seen."""
+    """By the id of an issue: the run that mended it, or the first with the same wish that went well since."""
     worked: dict[str, list[Episode]] = {}
     for episode in episodes:
         if episode.outcome == "success":
-            worked.setdefault(_gist(episode.command), []).append(episode)
+            worked.setdefault(_wish(episode.command), []).append(episode)
     solved: dict[str, Fix] = {}
     for issue in issues:
-        same = worked.get(_gist(issue.first.command), ())
+        same = worked.get(_wish(issue.first.command), ())
         since = [one for one in same if one.started > issue.last or one.run == issue.runs[-1]]
         if since:
             solved[issue.id] = _fix(issue, min(since, key=lambda one: (one.started, one.run)))
@@ -116,6 +116,11 @@ def _gist(text: str) -> str:
     """Equal for two texts that say the same of other addresses, numbers or names in quotes."""
     words = _WORD.findall(_VARIES.sub(" <> ", text[:_MOST_CHARS].casefold()))
     return " ".join(sorted(set(words[:_MOST_WORDS])))
+
+
+def _wish(command: str) -> str:
+    """As `_gist`, without the words that make no other command of it: "please run the tests again"."""
+    return " ".join(word for word in _gist(command).split() if word not in POLITE)
 
 
 def issue_lines(issue: Issue, screen: Screen, note_is: str) -> list[str]:

@@ -184,9 +184,10 @@ def _examples(runs: Sequence[Episode]) -> tuple[str, ...]:
 
 
 def _typical(runs: Sequence[Episode], bound: Bound) -> int:
-    """The newest run of those that filled most slots of the command."""
+    """The run with the shortest command, of those that filled most slots of it; the newest among equals."""
     slots = [bound.values[slot.name] for slot in bound.slots if slot.in_command]
-    return max(range(len(runs)), key=lambda run: (sum(run in values for values in slots), run))
+    filled = [sum(run in values for values in slots) for run in range(len(runs))]
+    return max(range(len(runs)), key=lambda run: (filled[run], -len(runs[run].command), run))
 
 
 def _others(
