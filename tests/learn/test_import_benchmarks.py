@@ -14,8 +14,8 @@ from hindbrain.base.errors import UsageError
 from hindbrain.context.messages import Message
 from hindbrain.learn.importing.alfworld import runs_of_alfworld, task_of
 from hindbrain.learn.importing.logs import Log
+from hindbrain.learn.importing.requests import wanted
 from hindbrain.learn.importing.tau import runs_of_tau
-from hindbrain.learn.importing.wishes import wanted
 from hindbrain.learn.runs.episode import Episode
 from hindbrain.learn.runs.events import Event, to_line
 from hindbrain.learn.runs.folding import fold_all

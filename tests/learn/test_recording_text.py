@@ -135,3 +135,12 @@ def test_little_trusted_text_stays_with_its_source() -> None:
 @pytest.mark.parametrize(("seconds", "words"), [(0.4, "0s"), (45, "45s"), (200, "3m 20s"), (3900, "1h 5m")])
 def test_durations_read_well(seconds: float, words: str) -> None:
     assert lasted(seconds) == words
+
+
+@pytest.mark.parametrize("tool", ["Bash", "type_text"])
+def test_a_secret_in_the_last_of_many_long_actions_enters_no_note(book: Book, tool: str) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    steps = [do(tool, f"word {at // 2} " + "and some more words " * 3) for at in range(46)]
+    book.record(run(1, "fill in the form", actions=(*steps, do(tool, f"x {secret[:40]}"))))
+    assert "word 22" in book.text("task_log") or "…" in book.text("task_log")
+    assert secret[:40] not in book.text("task_log")

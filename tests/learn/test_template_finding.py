@@ -7,8 +7,8 @@ import random
 from template_runs import act, mail, mails, run, shown, visits
 
 from hindbrain.learn.runs.episode import Rejection
-from hindbrain.learn.templates.filling import filled
 from hindbrain.learn.templates.finding import find_templates, note_name
+from hindbrain.learn.templates.slots import filled
 from hindbrain.learn.templates.steps import marks_of
 from hindbrain.learn.templates.trigger import fires
 from hindbrain.models.fake import FakeEmbedder

@@ -6,9 +6,9 @@ import pytest
 from template_runs import act, mail, mails, run, shown, visits
 
 from hindbrain.learn.runs.episode import Episode, Rejection
-from hindbrain.learn.templates.filling import filled
 from hindbrain.learn.templates.finding import find_templates
 from hindbrain.learn.templates.promoting import proposals
+from hindbrain.learn.templates.slots import filled
 from hindbrain.learn.templates.template import Step
 from hindbrain.learn.templates.using import coverage, with_use, works
 from hindbrain.models.embedder import Embedder

@@ -1,4 +1,4 @@
-"""What failed, as lessons see it: a run that failed, or what was done before a verification said no. Pure."""
+"""What went wrong in a run: that it failed, or what was done before a verification said no. Pure."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ _SLOT = re.compile(r"\{\w+\}")
 _CODE = re.compile(r"`([^`]+)`")
 _DENIES = re.compile(r"(?i)\b(?:not|never|avoid\w*|without|instead of|rather than)\b|n['’]t\b")
 
-Failure: TypeAlias = "Told | NotedLesson"
-Success: TypeAlias = "Told | Template"
+FailedCase: TypeAlias = "Told | NotedLesson"
+GoodCase: TypeAlias = "Told | Template"
 
 
 class Known(NamedTuple):
@@ -92,13 +92,11 @@ class Fitting:
             best = best or score
             if score < _BESIDE * best:
                 continue
-            case = index.lessons.get(found.lesson, found) if isinstance(found, Told) else found
-            if isinstance(case, NotedLesson) and (score < _RULE or not _same_app(case.lesson.app, app)):
-                case = found
-            if isinstance(case, Told):
-                match, names = _entry(case, score), [case.gist, *filter(None, [case.moment])]
-            elif score >= _RULE and _same_app(case.lesson.app, app):
-                match, names = _lesson(case, score), [case.lesson.id]
+            lesson = index.lessons.get(found.lesson) if isinstance(found, Told) else found
+            if lesson is not None and score >= _RULE and _same_app(lesson.lesson.app, app):
+                match, names = _lesson(lesson, score), [lesson.lesson.id]
+            elif isinstance(found, Told):
+                match, names = _entry(found, score), [found.gist, *filter(None, [found.moment])]
             else:
                 continue
             if told.isdisjoint(names):
@@ -127,14 +125,14 @@ class Fitting:
         return (), tuple(runs.values())
 
     def _answers(self, index: _Index, prompt: str) -> tuple[Match, ...]:
-        from hindbrain.learn.answering import answering
+        from hindbrain.learn.run_answers import answering
 
         near = answering(prompt, index.known.runs[-_MOST_ENTRIES:], self._relevance())
         return tuple(_entry(told, score)._replace(text=_only_answer(told.text)) for told, score in near)
 
     def past_runs(self, topic: str) -> PastRuns:
         """Runs whose answers somebody who asks may mean."""
-        from hindbrain.learn.answering import answering
+        from hindbrain.learn.run_answers import answering
 
         known = self._index().known
         found = answering(topic, known.runs[-_MOST_ENTRIES:], self._relevance(), asked=True)
@@ -216,8 +214,8 @@ class _Index:
         runs = [run for run in known.runs if run.went_well][-_MOST_ENTRIES:]
         # Among equals the one that stands later is told first: what helped, then what a person put right.
         worth = sorted(known.issues[-_MOST_ENTRIES:], key=lambda told: (told.is_fixed, told.corrects))
-        self.failures = Cases[Failure]([*worth, *live], _of_failure, embedder)
-        self.successes = Cases[Success]([*runs, *known.templates], _of_success, embedder)
+        self.failures = Cases[FailedCase]([*worth, *live], _of_failure, embedder)
+        self.successes = Cases[GoodCase]([*runs, *known.templates], _of_success, embedder)
 
 
 def _by_run(templates: Sequence[Template]) -> Mapping[str, Template]:
@@ -227,7 +225,7 @@ def _by_run(templates: Sequence[Template]) -> Mapping[str, Template]:
     return {block_id(run): template for template in templates for run in template.evidence}
 
 
-def _of_failure(failure: Failure) -> list[Text]:
+def _of_failure(failure: FailedCase) -> list[Text]:
     if isinstance(failure, NotedLesson):
         lesson = failure.lesson
         reasons = [reason_text(lesson.reason)] if lesson.reason else []
@@ -236,7 +234,7 @@ def _of_failure(failure: Failure) -> list[Text]:
     return [command_text(failure.commands[0], _wish(failure)), *reasons]
 
 
-def _of_success(success: Success) -> list[Text]:
+def _of_success(success: GoodCase) -> list[Text]:
     if isinstance(success, Told):
         return [command_text(success.commands[0], _wish(success))]
     from hindbrain.learn.templates.slots import without_slots

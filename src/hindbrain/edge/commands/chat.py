@@ -56,7 +56,7 @@ class _Conversation:
         from hindbrain.agent.gateway import CommandGateway
         from hindbrain.agent.run import COMPLETION_TOKEN, RunRequest
         from hindbrain.edge.agent_runs.carrying_out import is_attended
-        from hindbrain.edge.agent_runs.hearing import Hearing
+        from hindbrain.edge.agent_runs.person_words import PersonWords
         from hindbrain.edge.agent_runs.streaming import Stream
         from hindbrain.edge.agent_runs.telling import Telling
 
@@ -64,7 +64,7 @@ class _Conversation:
         self._attended = not args.unattended and is_attended()
         session = args.session or f"chat-{int(app.clock.now())}"
         self._request = RunRequest("", limits=app.agent.limits, session=session, preset=args.preset)
-        self._hearing = Hearing(app, session, out)
+        self._hearing = PersonWords(app, session, out)
         self._gateway = CommandGateway(app.state, app.clock)
         self._streams = out.on_terminal and not out.json
         self._stream = Stream(self._write, COMPLETION_TOKEN)

@@ -79,10 +79,10 @@ def run(args: Namespace, out: Output) -> int:
 
 def _carry_out(app: App, request: RunRequest, args: Namespace, out: Output) -> int:
     from hindbrain.edge.agent_runs.carrying_out import carry_out
-    from hindbrain.edge.agent_runs.hearing import Hearing
+    from hindbrain.edge.agent_runs.person_words import PersonWords
 
     if request.preset:
-        Hearing(app, request.session, out, workspace=request.workspace).hear(request.command)
+        PersonWords(app, request.session, out, workspace=request.workspace).hear(request.command)
     work = partial(app.agent.run, request)
     return carry_out(app, work, out, unattended=args.unattended, wait=not args.no_wait)
 

@@ -88,7 +88,7 @@ def _show_fitting(app: App, command: str, known: int, out: Output) -> int:
 def _show_one(template: Template, command: str, out: Output) -> int:
     steps: Sequence[Step] = template.steps
     if command:
-        from hindbrain.learn.templates.filling import filled
+        from hindbrain.learn.templates.slots import filled
 
         steps = filled(template, command)
     if out.json:

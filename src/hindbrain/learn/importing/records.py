@@ -19,6 +19,7 @@ from hindbrain.context.capture.transcripts.plain import PlainReader
 from hindbrain.context.messages import Message
 from hindbrain.learn.importing.identity import run_id
 from hindbrain.learn.importing.logs import Log, Record
+from hindbrain.learn.importing.requests import wanted
 from hindbrain.learn.importing.responses import as_messages
 from hindbrain.learn.importing.run_fields import ANSWERS, answer_of, command_in, judged, reason_of, task_in
 from hindbrain.learn.importing.spoken_steps import course_of_messages, is_message
@@ -34,7 +35,6 @@ from hindbrain.learn.importing.steps import (
 )
 from hindbrain.learn.importing.text_logs import TextReading, course_of_text, tells_actions
 from hindbrain.learn.importing.turns import steps_of
-from hindbrain.learn.importing.wishes import wanted
 from hindbrain.learn.runs.events import (
     LATEST,
     Event,

@@ -15,8 +15,8 @@ from hindbrain.context.messages import Message
 from hindbrain.learn.importing.identity import run_id
 from hindbrain.learn.importing.logs import Log, Record
 from hindbrain.learn.importing.outcomes import call_failed, first_line
+from hindbrain.learn.importing.requests import wanted
 from hindbrain.learn.importing.turns import steps_of
-from hindbrain.learn.importing.wishes import wanted
 from hindbrain.learn.runs.events import Event, RunCreated, RunEnded
 from hindbrain.learn.runs.gist import last_telling
 

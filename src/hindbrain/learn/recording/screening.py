@@ -67,7 +67,8 @@ class Screen:
         judged = self._known_or_judged(text, _MOST_ACTIONS, source)
         if judged.left_out:
             return judged
-        if judged.text != plain(text, _MOST_ACTIONS):  # something was taken out
+        # Something was taken out, or not all of it was looked at.
+        if len(text) > _MOST_ACTIONS or judged.text != plain(text, _MOST_ACTIONS):
             return judged._replace(text=harmless(judged.text))
         return judged._replace(text=", ".join(one if "`" in one else harmless(one) for one in shown))
 

@@ -47,6 +47,7 @@ _COMMANDS = 8  # kept as examples
 _FOUNDING, _NEWEST = 3, 6  # runs named as evidence: the first of the kind, the newest of the way
 _TITLE, _COMMAND = 60, 200  # characters
 _MARKUP = re.compile(r"[\"“”`#\[\]|^<>*\\$%~=]")  # what a heading or a link would take for its own
+_TAIL = re.compile(r"(?:[\s,]+(?:again|now|please|thanks|thank you))+$", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?:(?:hi|hello|hey|please|thanks|there|ok|okay|so|now|just|can|could|would|will|you|i['’](?:d|m|ve)|i|"
     r"am|need|want|like|hoping|looking|trying|help|me|to|with|some|assistance)\b[\s,.!]*)+",
@@ -219,7 +220,7 @@ def _title(central: int, runs: Sequence[Episode], bound: Bound) -> str:
     line = re.split(r"(?<=[^\d])[.!?](?:\s|$)", line)[0]
     if len(line) > _TITLE:
         line = line[:_TITLE].rpartition(" ")[0] or line[:_TITLE]
-    line = line.strip(" ,.;:-")
+    line = _TAIL.sub("", line.strip(" ,.;:-"))
     return (line[:1].upper() + line[1:]) or "Untitled"
 
 

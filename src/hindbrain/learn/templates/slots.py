@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from hindbrain.learn.alike import masked
 from hindbrain.learn.templates.steps import Column, is_id, parts_said, place_in, stands_in
-from hindbrain.learn.templates.template import Slot, Step
+from hindbrain.learn.templates.template import Slot, Step, Template
 
 END = "."  # among the words behind a slot: the end of the sentence
 CONSTANT = 0.8  # of the runs that have the same value: from here on it is part of the step
@@ -40,6 +40,7 @@ _BY_WORD = {
 }  # fmt: skip
 _FILE = re.compile(r"[^/\\\s]+\.\w{1,5}")
 _KIND = re.compile(r"<(\w+)>")
+_NAMED = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _QUOTES = "\"'“”`‘’"
 _END = re.compile(r"[.,;!?](?=\s|$)|\n")
@@ -89,6 +90,27 @@ def fill(slot: Slot, command: str, commands: Sequence[str] = ()) -> str:
         near = [_surroundings(command, candidate, others) for candidate in found]
         found = [one for one, like in zip(found, near, strict=True) if like == max(near)]
     return min(found).value
+
+
+def filled(template: Template, command: str) -> tuple[Step, ...]:
+    """The steps, with slots filled from the command where they can be; the others stay as they are."""
+    said = _without_app(command, template.app)
+    values = {slot.name: fill(slot, said, template.commands) for slot in template.slots}
+    return tuple(
+        step._replace(arguments=tuple((key, _with_values(value, values)) for key, value in step.arguments))
+        for step in template.steps
+    )
+
+
+def _without_app(command: str, app: str) -> str:
+    """ "play Heroes with Spotify" is to play Heroes: where it is done is no part of what."""
+    if not app or app.casefold() not in command.casefold():
+        return command
+    return re.sub(rf"\s+(?:in|on|with|using|via)\s+{re.escape(app)}\s*$", "", command, flags=re.IGNORECASE)
+
+
+def _with_values(text: str, values: dict[str, str]) -> str:
+    return _NAMED.sub(lambda match: values.get(match[1]) or match[0], text)
 
 
 class _Candidate(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DEADLINE_S = 5.0
 
 
-class Hearing:
+class PersonWords:
     """Of one conversation. Does nothing when an agent typed the words."""
 
     def __init__(self, app: App, session: str, out: Output, *, workspace: str = "") -> None:
